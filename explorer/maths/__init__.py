@@ -1,0 +1,1 @@
+"""Pure functions on tensors: no Qt, no files, no state."""

@@ -1,0 +1,1 @@
+"""From a file or a recipe to captured attention heads."""
