@@ -8,7 +8,7 @@ from typing import Any, Literal
 Contamination = Literal["sparse", "tokens", "gaussian", "replace"]
 Form = Literal["published", "pcp"]
 Queries = Literal["symmetric", "asymmetric"]
-Variant = Literal["softmax", "rpc", "difference", "gram"]
+Variant = Literal["softmax", "rpc", "difference", "change", "gram", "model"]
 
 
 @dataclass(frozen=True, slots=True)

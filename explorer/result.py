@@ -1,0 +1,234 @@
+"""What an evaluation gives: numpy arrays with their meaning, ready to be drawn, exported or compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.params import Params
+
+if TYPE_CHECKING:
+    from explorer.models.base import Token
+
+Array = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Eigenpairs of the centred key Gram matrix K̃ (mathematics: K̃ a_d = γ_d a_d).
+
+    Attributes
+    ----------
+    log10_values : ndarray, shape (r,)
+        log₁₀ γ_d, descending, those above the numerical tolerance only.
+    share : ndarray, shape (r,)
+        γ_d over the trace of K̃.
+    vectors : ndarray, shape (N, m)
+        The first m unit eigenvectors a_d, the entry of largest magnitude positive.
+    identifiable : ndarray of bool, shape (m,)
+        False where the gap to a neighbour is below the tolerance: any rotation of those is as good.
+    log10_tolerance : float
+        log₁₀ of eps·N·‖K_φ‖, under which nothing is shown.
+    rank : int or None
+        How many eigenvalues are above the tolerance; None when only the leading ones were computed.
+    exact : bool
+        False for the warm-started vectors of a drag.
+    """
+
+    log10_values: Array
+    share: Array
+    vectors: Array
+    identifiable: Bools
+    log10_tolerance: float
+    rank: int | None
+    exact: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Positions on two principal axes of the *clean* keys, each (N, 2), in units of 10^log10_unit.
+
+    Attributes
+    ----------
+    queries : ndarray, shape (N, 2)
+        ⟨φ(q_i), u_d⟩, which is attention with the prescribed values V*, exactly.
+    keys : ndarray, shape (N, 2)
+        ⟨φ(k_j), u_d⟩.
+    moved_queries : ndarray, shape (N, 2)
+        What attention over the contaminated keys returns with the same V*, in place of the projection.
+    moved_keys : ndarray, shape (N, 2)
+        ⟨φ(k'_j), u_d⟩: the contaminated keys on the same axes.
+    axes : (int, int)
+        The principal axes, from 0.
+    log10_unit : float
+        The common power of ten taken out.
+    """
+
+    queries: Array
+    keys: Array
+    moved_queries: Array
+    moved_keys: Array
+    axes: tuple[int, int]
+    log10_unit: float
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """Relative errors of the head's output, ‖h − h_ref‖ / ‖h_ref‖ over all tokens.
+
+    Attributes
+    ----------
+    softmax, rpc : float
+        Contaminated against the same attention's own clean output.
+    rpc_to_softmax : float
+        Contaminated RPC against the clean *softmax* output.
+    uniform, clipped : float
+        References: the mean of the values, and softmax on clipped keys, against the clean softmax output.
+    softmax_by_token, rpc_by_token : ndarray, shape (N,)
+        ‖h_i − h_ref,i‖ over the root mean square of ‖h_ref,i‖, so that their root mean square is the error.
+    """
+
+    softmax: float
+    rpc: float
+    rpc_to_softmax: float
+    uniform: float
+    clipped: float
+    softmax_by_token: Array
+    rpc_by_token: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Pursuit:
+    """How principal attention pursuit went on the contaminated keys.
+
+    Attributes
+    ----------
+    residuals, clean_residuals : ndarray, shape (iterations,)
+        ‖K − L − S‖ / ‖K‖ after each iteration; nothing guarantees that it falls.
+    lam, mu, threshold : float
+        λ, μ and the shrinkage threshold t in the keys' units.
+    cut : float
+        Share of the entries of K above the threshold in the last S.
+    precision, recall : float or None
+        Of the support of S against the truly contaminated entries; None without contamination.
+    """
+
+    residuals: Array
+    clean_residuals: Array
+    lam: float
+    mu: float
+    threshold: float
+    cut: float
+    precision: float | None
+    recall: float | None
+
+
+Outcome = Literal["never", "at once", "at a level", "unknown"]
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Errors over contamination levels; mean over seeds with the seeds' range.
+
+    Attributes
+    ----------
+    levels : ndarray, shape (m,)
+    mean, low, high : mapping of str to ndarray, shape (m,)
+        By name: "softmax", "rpc", "rpc_to_softmax", "uniform", "clipped"; NaN where not computed yet.
+    seeds : int
+        How many seeds have gone into it, of `seeds_wanted`.
+    outcome : str
+        When RPC becomes worse than softmax for good: "never", "at once", "at a level".
+    breakdown : float or None
+        The level of it, for "at a level".
+    crossings : tuple of float
+        Every level at which the two mean curves cross.
+    """
+
+    levels: Array
+    mean: Mapping[str, Array]
+    low: Mapping[str, Array]
+    high: Mapping[str, Array]
+    seeds: int
+    seeds_wanted: int
+    outcome: Outcome
+    breakdown: float | None
+    crossings: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One picture.
+
+    Attributes
+    ----------
+    params : Params
+        What was asked.
+    source : str
+        The name of where it comes from.
+    tokens : tuple of Token
+        The N tokens that the picture is of: all, or those that the query token sees.
+    positions : ndarray of int, shape (N,)
+        Their places in the input.
+    query : int or None
+        For a masked head, the place (in the input) of the query whose view this is.
+    contaminated : ndarray of bool, shape (N,)
+        Tokens of which an entry was contaminated.
+    image, grid
+        As in `explorer.models.base.Capture`.
+    map : ndarray, shape (N, N)
+        The map that `params.variant` names; row i is query i. NaN where masked.
+    map_title, map_formula : str
+        What it is, in words and as a formula.
+    clean, moved : Spectrum
+        Of the clean and of the contaminated keys.
+    projection, errors, pursuit
+        None where this head does not allow it; `notes` says why.
+    curves : Curves or None
+        None until computed.
+    log10_norm_phi, log10_norm_output : float
+        log₁₀ of the mean squared norm of φ(q_i), and of the head's learned output.
+    log10_error_axes, error_learned_negative, log10_error_learned
+        The projection error on the true axes, and the paper's form, whose sign can be negative.
+    notes : tuple of str
+        Sentences that must be read with the picture.
+    device, dtype : str
+    milliseconds : float
+        Time of the computation (not of the painting).
+    final : bool
+        False for a drag's preview, and while curves are still being computed.
+    """
+
+    params: Params
+    source: str
+    tokens: tuple[Token, ...]
+    positions: NDArray[np.int64]
+    query: int | None
+    contaminated: Bools
+    image: NDArray[np.uint8] | None
+    grid: tuple[int, int] | None
+    map: Array
+    map_title: str
+    map_formula: str
+    clean: Spectrum
+    moved: Spectrum
+    projection: Projection | None
+    errors: Errors | None
+    pursuit: Pursuit | None
+    curves: Curves | None
+    log10_norm_phi: float
+    log10_norm_output: float
+    log10_error_axes: float
+    log10_error_learned: float
+    error_learned_negative: bool
+    plain_kernel: bool
+    device: str
+    dtype: str
+    milliseconds: float
+    final: bool
+    notes: tuple[str, ...] = field(default=())
