@@ -203,6 +203,8 @@ class Source(ABC):
         How many of each (query heads).
     samples : int
         How many built-in inputs `Input(index=...)` chooses from.
+    symmetric : bool
+        Whether the model's queries are its keys.
     facts : dict of str to str
         What `gramscope inspect` prints: family, head_dim, KV heads, mask, dtype, size, what is missing.
     """
@@ -212,6 +214,7 @@ class Source(ABC):
     layers: int
     heads: int
     samples: int = 1
+    symmetric: bool = False
     facts: dict[str, str]
 
     @abstractmethod
