@@ -1,0 +1,169 @@
+"""Latest-wins background evaluation: one request runs, one waits, a newer one replaces the waiting one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from explorer.errors import Stopped
+from explorer.params import Params
+from explorer.state import State
+
+if TYPE_CHECKING:
+    from explorer.models.base import Source
+    from explorer.result import Result
+
+ShouldStop = Callable[[], bool]
+Evaluate = Callable[[Params, "Source", ShouldStop], Iterator["Result"]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Request:
+    params: Params
+    source: Source
+
+    def is_of_same_data(self, other: _Request) -> bool:
+        """Whether a picture for this request is still worth showing while `other` waits."""
+        mine, theirs = self.params, other.params
+        return self.source is other.source and (mine.layer, mine.head, mine.query, mine.input) == (
+            theirs.layer,
+            theirs.head,
+            theirs.query,
+            theirs.input,
+        )
+
+
+class Runner(QObject):
+    """Evaluates `state.params` on a thread of its own and hands each result to the state.
+
+    The first result of a request is always finished while its head is still the one wanted, so that a
+    steady drag animates; what follows it (the exact solution, the curves) gives way to a newer request.
+
+    Parameters
+    ----------
+    state : State
+    load : callable
+        Called once, on the worker, for the function that evaluates: the place where torch is imported.
+    inline : bool
+        Evaluate on the calling thread at once; for tests and headless use.
+
+    Signals
+    -------
+    busy_changed(bool)
+    failed(Exception)
+        The evaluation of the latest request failed; the previous result stays.
+    """
+
+    busy_changed = Signal(bool)
+    failed = Signal(object)
+    _woken = Signal()
+
+    def __init__(
+        self,
+        state: State,
+        load: Callable[[], Evaluate],
+        *,
+        inline: bool = False,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._state = state
+        self._load = load
+        self._evaluate: Evaluate | None = None
+        self._condition = threading.Condition()
+        self._waiting: _Request | None = None
+        self._outbox: list[tuple[_Request, Result | Exception | bool]] = []
+        self._closing = False
+        self._inline = inline
+        self._thread: threading.Thread | None = None
+        state.params_changed.connect(self._submit)
+        self._woken.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+
+    def close(self) -> None:
+        """Forget what waits, ask what runs to stop, and wait for it."""
+        with self._condition:
+            self._closing = True
+            self._waiting = None
+            self._condition.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        self._outbox.clear()
+
+    def _submit(self, params: Params) -> None:
+        if self._state.source is None or self._closing:
+            return
+        request = _Request(params, self._state.source)
+        if self._inline:
+            self._run(request)
+            self._deliver()
+            return
+        with self._condition:
+            self._waiting = request
+            self._condition.notify_all()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="gramscope-evaluation")
+            self._thread.start()
+
+    def _work(self) -> None:
+        while True:
+            with self._condition:
+                self._condition.wait_for(lambda: self._closing or self._waiting is not None)
+                if self._closing:
+                    return
+                request, self._waiting = self._waiting, None
+            assert request is not None
+            self._run(request)
+
+    def _run(self, request: _Request) -> None:
+        shown = False
+
+        def should_stop() -> bool:
+            newer = self._waiting
+            return self._closing or (newer is not None and (shown or not request.is_of_same_data(newer)))
+
+        self._post(request, True)
+        try:
+            if self._evaluate is None:
+                self._evaluate = self._load()
+            for result in self._evaluate(request.params, request.source, should_stop):
+                self._post(request, result)
+                shown = True
+                if should_stop():
+                    break
+        except Stopped:
+            return
+        except Exception as error:  # whatever went wrong is shown to the person, with its traceback
+            self._post(request, error)
+        finally:
+            self._post(request, False)
+
+    def _post(self, request: _Request, news: Result | Exception | bool) -> None:
+        with self._condition:
+            idle = not self._outbox
+            self._outbox.append((request, news))
+        if idle and not self._inline:
+            self._woken.emit()
+
+    def _deliver(self) -> None:
+        with self._condition:
+            outbox, self._outbox = self._outbox, []
+        latest: Result | None = None
+        busy: bool | None = None
+        for request, news in outbox:
+            if self._closing or request.source is not self._state.source:
+                continue
+            if isinstance(news, bool):
+                busy = news
+            elif isinstance(news, Exception):
+                self.failed.emit(news)
+            else:
+                latest = news
+        if latest is not None:
+            self._state.show(latest)
+        if busy is not None:
+            self.busy_changed.emit(busy or self._waiting is not None)

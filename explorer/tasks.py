@@ -1,0 +1,91 @@
+"""One piece of background work at a time of each kind, with progress and cancel (opening, exporting, reporting)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from explorer.errors import Stopped
+
+Progress = Callable[[int, int, str], None]
+ShouldStop = Callable[[], bool]
+Work = Callable[[Progress, ShouldStop], Any]
+
+
+class Task(QObject):
+    """Runs functions on a thread, the latest one winning: a second `run` cancels the first.
+
+    Signals
+    -------
+    progressed(int, int, str)
+        Done, total (0: unknown) and what is being done.
+    done(object)
+        What the function returned.
+    failed(Exception)
+    running_changed(bool)
+    """
+
+    progressed = Signal(int, int, str)
+    done = Signal(object)
+    failed = Signal(object)
+    running_changed = Signal(bool)
+    _news = Signal(int, str, object)
+
+    def __init__(self, name: str, *, inline: bool = False, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._name = name
+        self._inline = inline
+        self._number = 0
+        self._threads: list[threading.Thread] = []
+        kind = Qt.ConnectionType.DirectConnection if inline else Qt.ConnectionType.QueuedConnection
+        self._news.connect(self._take, kind)
+
+    def run(self, work: Work) -> None:
+        """Start `work(progress, should_stop)`; whatever ran before is cancelled and its outcome dropped."""
+        self._number += 1
+        number = self._number
+        self.running_changed.emit(True)
+        if self._inline:
+            self._do(number, work)
+            return
+        self._threads = [thread for thread in self._threads if thread.is_alive()]
+        thread = threading.Thread(target=self._do, args=(number, work), name=f"gramscope-{self._name}")
+        self._threads.append(thread)
+        thread.start()
+
+    def cancel(self) -> None:
+        """Ask the work to stop; its outcome is dropped whatever it does."""
+        self._number += 1
+        self.running_changed.emit(False)
+
+    def close(self) -> None:
+        """Cancel and wait."""
+        self._number += 1
+        for thread in self._threads:
+            thread.join()
+        self._threads.clear()
+
+    def _do(self, number: int, work: Work) -> None:
+        def progress(done: int, total: int, what: str) -> None:
+            self._news.emit(number, "progress", (done, total, what))
+
+        try:
+            outcome = work(progress, lambda: number != self._number)
+        except Stopped:
+            return
+        except Exception as error:  # shown to the person, with its traceback
+            self._news.emit(number, "failed", error)
+        else:
+            self._news.emit(number, "done", outcome)
+
+    def _take(self, number: int, kind: str, value: Any) -> None:
+        if number != self._number:
+            return
+        if kind == "progress":
+            self.progressed.emit(*value)
+            return
+        self.running_changed.emit(False)
+        (self.done if kind == "done" else self.failed).emit(value)
