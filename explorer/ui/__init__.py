@@ -1,0 +1,1 @@
+"""The window, its controls, messages and export."""

@@ -1,0 +1,98 @@
+"""The widgets' style sheet: no boxes in boxes, hairlines, an 8 pixel grid."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from explorer.settings import resource
+
+if TYPE_CHECKING:
+    from explorer.ui.theme import Scheme
+
+_SHEET = """
+QMainWindow::separator {{ background: {hairline}; width: 1px; height: 1px; }}
+QMenuBar, QToolBar, QStatusBar {{ background: {background}; border: none; }}
+QMenuBar {{ border-bottom: 1px solid {hairline}; padding: 0 4px; }}
+QMenuBar::item {{ padding: 4px 8px; background: transparent; }}
+QMenuBar::item:selected {{ background: {raised}; }}
+QToolBar {{ border-bottom: 1px solid {hairline}; padding: 4px 8px; spacing: 8px; }}
+QStatusBar {{ border-top: 1px solid {hairline}; color: {secondary}; }}
+QStatusBar::item {{ border: none; }}
+QMenu {{ background: {background}; border: 1px solid {hairline}; padding: 4px 0; }}
+QMenu::item {{ padding: 4px 24px 4px 16px; }}
+QMenu::item:selected {{ background: {accent}; color: {on_accent}; }}
+QMenu::item:disabled {{ color: {secondary}; background: transparent; }}
+QMenu::separator {{ height: 1px; background: {hairline}; margin: 4px 0; }}
+QToolTip {{ background: {raised}; color: {text}; border: 1px solid {hairline}; padding: 4px; }}
+QGroupBox {{ border: none; margin-top: 20px; padding: 0; color: {secondary}; }}
+QGroupBox::title {{ subcontrol-origin: margin; left: 0; padding: 0; }}
+QDockWidget::title {{ padding: 4px 8px; background: {background}; border-bottom: 1px solid {hairline}; }}
+QScrollArea {{ border: none; }}
+QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QDoubleSpinBox, QComboBox {{
+    border: 1px solid {hairline}; border-radius: 3px; padding: 2px 6px; background: {background};
+    selection-background-color: {accent}; selection-color: {on_accent};
+}}
+QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus,
+QComboBox:focus {{ border: 1px solid {accent}; }}
+QSpinBox, QDoubleSpinBox, QComboBox {{ min-height: 20px; }}
+QSpinBox, QDoubleSpinBox {{ padding-right: 18px; }}
+QComboBox::drop-down, QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{
+    border: none; background: transparent; width: 18px;
+}}
+QAbstractSpinBox::up-button {{ subcontrol-position: top right; }}
+QAbstractSpinBox::down-button {{ subcontrol-position: bottom right; }}
+QComboBox::down-arrow, QAbstractSpinBox::down-arrow {{
+    image: url({icons}/down.svg); width: 12px; height: 12px;
+}}
+QAbstractSpinBox::up-arrow {{ image: url({icons}/up.svg); width: 12px; height: 12px; }}
+QComboBox QAbstractItemView {{ border: 1px solid {hairline}; background: {background}; }}
+QPushButton, QToolButton {{
+    border: 1px solid {hairline}; border-radius: 3px; padding: 3px 10px; background: {background};
+}}
+QToolButton {{ border-color: transparent; padding: 3px 6px; }}
+QPushButton:hover, QToolButton:hover {{ background: {raised}; }}
+QPushButton:focus, QToolButton:focus, QSlider:focus, QCheckBox:focus {{ border: 1px solid {accent}; }}
+QPushButton:pressed, QToolButton:checked {{ background: {hairline}; }}
+QPushButton:default {{ background: {accent}; color: {on_accent}; border-color: {accent}; }}
+QPushButton:disabled, QToolButton:disabled, QLabel:disabled {{ color: {secondary}; }}
+QSlider {{ border: 1px solid transparent; border-radius: 3px; }}
+QSlider::groove:horizontal {{ height: 4px; border-radius: 2px; background: {hairline}; }}
+QSlider::sub-page:horizontal {{ border-radius: 2px; background: {accent}; }}
+QSlider::handle:horizontal {{
+    width: 16px; height: 16px; margin: -6px 0; border-radius: 8px; background: {accent};
+}}
+QSlider::sub-page:horizontal:disabled, QSlider::handle:horizontal:disabled {{ background: {secondary}; }}
+QCheckBox {{ border: 1px solid transparent; spacing: 8px; }}
+QCheckBox::indicator {{ width: 14px; height: 14px; border: 1px solid {secondary}; border-radius: 3px; }}
+QCheckBox::indicator:checked {{
+    background: {accent}; border-color: {accent}; image: url({icons}/check-{name}.svg);
+}}
+QProgressBar {{ border: none; background: transparent; max-height: 2px; }}
+QProgressBar::chunk {{ background: {accent}; }}
+QTabBar::tab {{ padding: 4px 10px; border: none; color: {secondary}; }}
+QTabBar::tab:selected {{ color: {text}; border-bottom: 2px solid {accent}; }}
+QTabWidget::pane {{ border: none; border-top: 1px solid {hairline}; }}
+QHeaderView::section {{
+    background: {background}; color: {secondary}; border: none; border-bottom: 1px solid {hairline};
+    padding: 4px 8px;
+}}
+QTableView {{ border: none; gridline-color: {hairline}; }}
+QSplitter::handle {{ background: {hairline}; }}
+QSplitter::handle:horizontal {{ width: 1px; }}
+QSplitter::handle:vertical {{ height: 1px; }}
+*[role="secondary"] {{ color: {secondary}; }}
+*[role="error"] {{ color: {error}; }}
+*[role="warning"] {{ color: {warning}; }}
+*[role="big"] {{ font-size: 20px; }}
+*[role="drop"] {{ border: 2px dashed {accent}; }}
+"""
+
+
+def stylesheet(scheme: Scheme) -> str:
+    """Return the style sheet in the colours of `scheme`.
+
+    A widget says what it is by its property `role`: "secondary", "error", "warning", "big" (the one
+    large number) or "drop" (lit up under a dragged file).
+    """
+    return _SHEET.format(**asdict(scheme), icons=resource("ui").as_posix())
