@@ -1,0 +1,1 @@
+"""The pictures: each draws a result and marks what is selected."""
