@@ -10,6 +10,9 @@ Form = Literal["published", "pcp"]
 Queries = Literal["symmetric", "asymmetric"]
 Variant = Literal["softmax", "rpc", "difference", "change", "gram", "model"]
 
+LEVEL_MAX: dict[Contamination, float] = {"sparse": 0.5, "tokens": 0.5, "gaussian": 2.0, "replace": 0.5}
+"""How far the slider goes: a share of entries or tokens, or the noise's deviation over the data's."""
+
 
 @dataclass(frozen=True, slots=True)
 class Input:

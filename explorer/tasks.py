@@ -1,4 +1,4 @@
-"""One piece of background work at a time of each kind, with progress and cancel (opening, exporting, reporting)."""
+"""Background work with progress and cancel: opening, exporting, reporting."""
 
 from __future__ import annotations
 

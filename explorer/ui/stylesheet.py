@@ -85,6 +85,7 @@ QSplitter::handle:vertical {{ height: 1px; }}
 *[role="error"] {{ color: {error}; }}
 *[role="warning"] {{ color: {warning}; }}
 *[role="big"] {{ font-size: 20px; }}
+*[role="heading"] {{ font-weight: 600; }}
 *[role="drop"] {{ border: 2px dashed {accent}; }}
 """
 
