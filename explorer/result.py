@@ -197,6 +197,10 @@ class Result:
         The projection error on the true axes, and the paper's form, whose sign can be negative.
     notes : tuple of str
         Sentences that must be read with the picture.
+    length : int
+        Tokens of the whole input.
+    text : str
+        The text that was read; empty for other inputs.
     device, dtype : str
     milliseconds : float
         Time of the computation (not of the painting).
@@ -232,3 +236,5 @@ class Result:
     milliseconds: float
     final: bool
     notes: tuple[str, ...] = field(default=())
+    length: int = 0
+    text: str = ""

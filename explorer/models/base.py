@@ -168,6 +168,8 @@ class Capture:
         The input's own length where it was cut to what fits.
     notes : tuple of str
         Sentences that the person must know (a default stood in for a missing tokenizer, …).
+    text : str
+        The text that was read; empty for other inputs.
     """
 
     tokens: tuple[Token, ...]
@@ -176,6 +178,7 @@ class Capture:
     grid: tuple[int, int] | None = None
     truncated_from: int | None = None
     notes: tuple[str, ...] = field(default=())
+    text: str = ""
 
     def head(self, layer: int, index: int) -> Head:
         """Return one query head with the key head that serves it."""

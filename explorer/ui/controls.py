@@ -198,7 +198,8 @@ class Controls(QScrollArea):
         self.form.setAccessibleName("Form of the pursuit")
         self.form.setToolTip(
             "Form of principal attention pursuit. Published: threshold λμ and C = K − S − Y/μ, as the "
-            "authors' program computes. pcp: threshold λ/μ and C = K − S + Y/μ, as principal component pursuit."
+            "authors' program computes. pcp: threshold λ/μ and C = K − S + Y/μ, as in the pursuit of "
+            "principal components."
         )
         bindings.bind_choice(state, self.form, "form", FORMS, lam=lambda _: None)
         self.queries = QComboBox()

@@ -1,0 +1,75 @@
+"""The main page: the control column, and the linked panels in docks that move."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QWidget
+
+from explorer.state import State
+from explorer.ui.controls import Controls
+from explorer.ui.panel import Panel
+from explorer.views.attention_map import AttentionMap
+from explorer.views.base import View
+from explorer.views.outputs import Outputs
+from explorer.views.projection import ProjectionView
+from explorer.views.spectrum import SpectrumView
+
+_LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+_PLACES = [
+    (AttentionMap, _LEFT),
+    (ProjectionView, _LEFT),
+    (SpectrumView, _RIGHT),
+    (Outputs, _RIGHT),
+]
+
+
+class ExplorePage(QWidget):
+    """Controls on the left, where the hand is; four panels beside them.
+
+    Attributes
+    ----------
+    panels : dict of str to Panel
+        By the views' names.
+    """
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self.controls = Controls(state)
+        self._docks = QMainWindow()
+        self._docks.setWindowFlags(Qt.WindowType.Widget)
+        self._docks.setDockNestingEnabled(True)
+        self.panels: dict[str, Panel] = {}
+        for kind, area in _PLACES:
+            panel = Panel(kind(state))
+            self._docks.addDockWidget(area, panel)
+            self.panels[panel.view.name] = panel
+        self._original = self._docks.saveState()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.controls)
+        row.addWidget(self._docks, 1)
+        self.reset_layout()
+
+    @property
+    def views(self) -> list[View]:
+        """The views of all panels, shown or not."""
+        return [panel.view for panel in self.panels.values()]
+
+    def layout_state(self) -> QByteArray:
+        """Return where the docks are."""
+        return self._docks.saveState()
+
+    def restore_layout(self, layout: QByteArray) -> bool:
+        """Put the docks where `layout_state` found them; False where that is of another version."""
+        return self._docks.restoreState(layout)
+
+    def reset_layout(self) -> None:
+        """Put the docks back into two by two, all shown and of equal size."""
+        self._docks.restoreState(self._original)
+        panels = list(self.panels.values())
+        for panel in panels:
+            panel.setFloating(False)
+            panel.show()
+        self._docks.resizeDocks(panels, [1000] * len(panels), Qt.Orientation.Horizontal)
+        self._docks.resizeDocks(panels, [1000] * len(panels), Qt.Orientation.Vertical)

@@ -1,0 +1,39 @@
+"""The one sentence of truth under the panels."""
+
+from __future__ import annotations
+
+from explorer.result import Result
+
+
+def number(value: float) -> str:
+    """Return an error with the digits it deserves."""
+    return f"{value:.1e}" if value and abs(value) < 0.001 else f"{value:.3g}"
+
+
+def sentence(result: Result) -> str:
+    """Say in words how softmax and RPC stand at this level, with their numbers."""
+    errors, p = result.errors, result.params
+    if errors is None:
+        return result.notes[0] if result.notes else "This head has no output to compare."
+    if p.level == 0:
+        if errors.rpc_to_softmax != errors.rpc_to_softmax:
+            return "Nothing is contaminated."
+        return (
+            "Nothing is contaminated. On clean data RPC's output differs from softmax's by "
+            f"{number(errors.rpc_to_softmax)} of its norm."
+        )
+    if errors.rpc != errors.rpc:
+        return f"Softmax's output moves by {number(errors.softmax)} of its norm; RPC is not defined here."
+    s, r = errors.softmax, errors.rpc
+    if r == s:
+        verdict = f"RPC and softmax are as far from their clean outputs ({number(r)})"
+    else:
+        side = "closer to" if r < s else "further from"
+        verdict = f"RPC is {side} its own clean output than softmax is ({number(r)} against {number(s)})"
+    return f"{verdict}; from softmax's clean output RPC is {number(errors.rpc_to_softmax)} away."
+
+
+def small_print(result: Result) -> str:
+    """Return how long the computation took, where, and in which precision."""
+    state = "" if result.final else " · working"
+    return f"{result.milliseconds:.0f} ms · {result.device.upper()} {result.dtype}{state}"

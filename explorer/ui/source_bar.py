@@ -1,0 +1,192 @@
+"""The one bar: what is open, which layer and head, what the model reads, and where it is computed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QSpinBox,
+    QToolBar,
+    QToolButton,
+    QWidget,
+)
+
+from explorer.params import Input, Params
+from explorer.result import Result
+from explorer.state import State
+from explorer.ui import bindings
+
+if TYPE_CHECKING:
+    from explorer.models.base import Source
+
+DEVICES = [("auto", "auto"), ("CPU", "cpu"), ("CUDA", "cuda"), ("MPS", "mps")]
+
+
+def _picker(state: State, name: str, tip: str) -> QSpinBox:
+    spin = QSpinBox()
+    spin.setToolTip(tip)
+    spin.setAccessibleName(name)
+    spin.setMinimumWidth(64)
+    bindings.bind_spin(state, spin, name)
+    return spin
+
+
+class SourceBar(QToolBar):
+    """Shows and sets where in the model the picture is from.
+
+    Signals
+    -------
+    cancelled()
+        The person no longer wants what is being opened.
+    """
+
+    cancelled = Signal()
+
+    def __init__(self, state: State, sources: QMenu) -> None:
+        super().__init__("Source")
+        self._state = state
+        self.setObjectName("source-bar")
+        self.setMovable(False)
+        self._add_source(sources)
+        self._add_place()
+        self._add_input()
+        self._add_device()
+        state.source_changed.connect(self._on_source)
+        state.params_changed.connect(self._on_params)
+        state.result_changed.connect(self._on_result)
+        self.opening(False)
+
+    def _add_source(self, sources: QMenu) -> None:
+        self.source = QToolButton()
+        self.source.setText("nothing open")
+        self.source.setMenu(sources)
+        self.source.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.source.setToolTip("The source: a checkpoint, captured heads or synthetic data.")
+        self.source.setAccessibleName("Source")
+        self.addWidget(self.source)
+        self.progress = QProgressBar()
+        self.progress.setFixedWidth(96)
+        self.progress.setTextVisible(False)
+        self.what = QLabel()
+        self.what.setProperty("role", "secondary")
+        self.cancel = QPushButton("Cancel")
+        self.cancel.setToolTip("Stop opening and keep what is shown.")
+        self.cancel.clicked.connect(self.cancelled)
+        self._opening = [self.addWidget(widget) for widget in (self.progress, self.what, self.cancel)]
+
+    def _add_place(self) -> None:
+        state = self._state
+        self.layer = _picker(state, "layer", "The layer, by its true number in the checkpoint, from 0.")
+        self.head = _picker(state, "head", "The query head, by its true number in the layer, from 0.")
+        self.query = QSpinBox()
+        self.query.setAccessibleName("query token")
+        self.query.setKeyboardTracking(False)
+        self.query.setToolTip(
+            "The query token whose view this is: a masked head sums over the keys that this token may see."
+        )
+        self.query.valueChanged.connect(lambda value: state.update(query=value))
+        self._place = [self._labelled("layer", self.layer), self._labelled("head", self.head)]
+        self._query = self._labelled("query", self.query)
+
+    def _labelled(self, text: str, widget: QWidget) -> list:
+        label = QLabel(text)
+        label.setProperty("role", "secondary")
+        label.setBuddy(widget)
+        return [self.addWidget(label), self.addWidget(widget)]
+
+    def _add_input(self) -> None:
+        self.text = QLineEdit()
+        self.text.setAccessibleName("Input text")
+        self.text.setPlaceholderText("Text for the model; Return to run it")
+        self.text.setToolTip("The text that the model reads. Press Return to run it.")
+        self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.text.returnPressed.connect(self._read_text)
+        self._text = self.addWidget(self.text)
+        self.sample = QSpinBox()
+        self.sample.setAccessibleName("Input number")
+        self.sample.setKeyboardTracking(False)
+        self.sample.setToolTip("Which input: test image, line of the file or image of the folder, from 0.")
+        self.sample.valueChanged.connect(self._read_sample)
+        self._sample = self._labelled("input", self.sample)
+        spacer = QWidget()
+        spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._spacer = self.addWidget(spacer)
+
+    def _add_device(self) -> None:
+        self.device = QComboBox()
+        self.device.setAccessibleName("Device")
+        self.device.setToolTip("Where to compute; auto takes CUDA or Apple's GPU if there is one, else the CPU.")
+        bindings.bind_choice(self._state, self.device, "device", DEVICES)
+        self.addWidget(self.device)
+        self.in_use = QLabel()
+        self.in_use.setProperty("role", "secondary")
+        self.in_use.setToolTip("The device in use")
+        self.addWidget(self.in_use)
+
+    def opening(self, on: bool, name: str = "") -> None:
+        """Show that something is being opened, with Cancel."""
+        for action in self._opening:
+            action.setVisible(on)
+        self.progress.setRange(0, 0)
+        self.what.setText(name)
+
+    def show_progress(self, done: int, total: int, what: str) -> None:
+        """Show how far the opening is."""
+        self.progress.setRange(0, max(total, 0))
+        self.progress.setValue(done)
+        self.what.setText(what)
+
+    def _on_source(self, source: Source) -> None:
+        self.source.setText(source.name)
+        for spin, count in ((self.layer, source.layers), (self.head, source.heads)):
+            with QSignalBlocker(spin):
+                spin.setRange(0, count - 1)
+            spin.setEnabled(count > 1)
+        with QSignalBlocker(self.sample):
+            self.sample.setRange(0, max(source.samples - 1, 0))
+        self._on_params(self._state.params)
+
+    def _on_params(self, params: Params) -> None:
+        source = self._state.source
+        kind = source.kind if source is not None else "synthetic"
+        one_head = source is None or (source.layers == 1 and source.heads == 1)
+        for actions in self._place:
+            for action in actions:
+                action.setVisible(not one_head)
+        self._text.setVisible(kind == "text")
+        self._spacer.setVisible(kind != "text")
+        for action in self._sample:
+            action.setVisible(source is not None and source.samples > 1)
+        with QSignalBlocker(self.sample):
+            self.sample.setValue(params.input.index)
+        if not self.text.hasFocus():
+            self.text.setText(params.input.text)
+
+    def _on_result(self, result: Result) -> None:
+        self.in_use.setText(f"{result.device.upper()} {result.dtype}")
+        for action in self._query:
+            action.setVisible(result.query is not None)
+        if result.query is not None:
+            with QSignalBlocker(self.query):
+                self.query.setRange(0, max(result.length - 1, 0))
+                self.query.setValue(result.query)
+        if result.params.input == Input() and result.text and not self.text.hasFocus():
+            self.text.setText(result.text)
+            self.text.setCursorPosition(0)
+
+    def _read_text(self) -> None:
+        self.text.clearFocus()
+        self._state.update(input=Input(text=self.text.text() or " "), query=None)
+
+    def _read_sample(self, index: int) -> None:
+        current = self._state.params.input
+        self._state.update(input=Input(path=current.path, index=index), query=None)
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
