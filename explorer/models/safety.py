@@ -25,11 +25,13 @@ Progress = Callable[[int, int, str], None]
 """Called with how much is done, of how much, and what it is ("reading model.safetensors")."""
 
 JSON_LIMIT = 256_000_000
+SCALAR: Any = np.float64().__reduce__()[0]
 HARMLESS: list[Callable[..., Any] | tuple[Callable[..., Any], str]] = [
     argparse.Namespace,
     np.dtype,
     *(type(np.dtype(kind)) for kind in ("f2", "f4", "f8", "i4", "i8", "?")),
-    *((np.float64().__reduce__()[0], f"numpy.{core}.multiarray.scalar") for core in ("core", "_core")),
+    (SCALAR, "numpy.core.multiarray.scalar"),
+    (SCALAR, "numpy._core.multiarray.scalar"),
 ]
 """What people save beside their weights (arguments, a best accuracy); building one runs nothing."""
 

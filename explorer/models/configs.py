@@ -1,0 +1,103 @@
+"""The config of a Hugging Face folder: which family it is, and whether it may be opened."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import GramscopeError
+from explorer.models.offline import transformers
+from explorer.models.safety import read_json
+
+FINGERPRINTS = (
+    (r"albert_layer_groups", "albert"),
+    (r"(^|\.)electra\.|embeddings_project\.", "electra"),
+    (r"\.attention\.attn\.[qkvo]\.|relative_attention_bias.*mpnet", "mpnet"),
+    (r"attention\.q_lin\.", "distilbert"),
+    (r"\.attention\.self\.query\.", "bert"),
+    (r"gpt_neox\.|\.attention\.query_key_value\.", "gpt_neox"),
+    (r"(^|\.)h\.\d+\.attn\.c_attn\.", "gpt2"),
+    (r"vision_model\.encoder\.layers", "clip"),
+    (r"SelfAttention\.q\.", "t5"),
+    (r"encoder\.layers\.\d+\.self_attn\.k_proj", "bart"),
+    (r"decoder\.layers\.\d+\.self_attn\.k_proj", "opt"),
+    (r"self_attn\.dense\.", "phi"),
+    (r"register_tokens", "dinov2_with_registers"),
+    (r"layer_scale1", "dinov2"),
+    (r"distillation_token", "deit"),
+    (r"attention\.attention\.query\.", "vit"),
+    (r"pre_feedforward_layernorm", "gemma2"),
+    (r"self_attn\.q_norm\.", "qwen3"),
+    (r"self_attn\.q_proj\.bias", "qwen2"),
+    (r"self_attn\.q_proj\.weight", "llama"),
+)
+"""Parameter names by which a family is known, the particular before the general."""
+
+
+def family_of(names: Iterable[str]) -> str | None:
+    """Recognise transformers' model_type from parameter names; None if nothing fits."""
+    text = "\n".join(names)
+    return next((family for pattern, family in FINGERPRINTS if re.search(pattern, text, re.M)), None)
+
+
+def refuse_remote_code(settings: dict[str, Any], name: str) -> None:
+    """Raise if a settings file asks for code of its own to be run."""
+    if settings.get("auto_map"):
+        raise GramscopeError(
+            f"{name} asks for program code from its author (auto_map), which is never run. If the model is "
+            "of a standard family, remove auto_map from the file; or open its weights alone.",
+            str(settings["auto_map"]),
+        )
+
+
+def _family_of_architecture(settings: dict[str, Any]) -> str | None:
+    for architecture in settings.get("architectures") or ():
+        found = getattr(transformers(), str(architecture), None)
+        config_class = getattr(found, "config_class", None)
+        if config_class is not None:
+            return config_class.model_type
+    return None
+
+
+def read_config(folder: Path, names: Iterable[str]) -> Any:
+    """Return the transformers configuration of a folder.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The parameters' names, asked where the file does not say which family it is.
+
+    Raises
+    ------
+    GramscopeError
+        If there is no config, it asks for remote code, or names no family that transformers knows.
+    """
+    path = folder / "config.json"
+    if not path.exists():
+        raise GramscopeError(
+            f"{folder.name} has no config.json, so nothing says what model its weights are. "
+            "Copy the config beside them, or open the weight file alone."
+        )
+    settings = read_json(path)
+    refuse_remote_code(settings, path.name)
+    family = settings.get("model_type") or _family_of_architecture(settings) or family_of(names)
+    if family is None:
+        raise GramscopeError(
+            f"{path.name} names no model_type and no known architecture, and the weights' names fit none. "
+            "Add the model_type, as “bert”."
+        )
+    try:
+        config_class = transformers("models.auto.configuration_auto").CONFIG_MAPPING[family]
+    except KeyError as error:
+        raise GramscopeError(
+            f"{path.name} names the family “{family}”, which this transformers "
+            f"({transformers().__version__}) does not know. A newer transformers may."
+        ) from error
+    try:
+        return config_class.from_dict({**settings, "model_type": family})
+    except Exception as error:  # validation raises what each family likes
+        raise GramscopeError(
+            f"{path.name} does not make sense for the family “{family}”.", str(error)
+        ) from error

@@ -1,0 +1,133 @@
+"""Models in Hugging Face folders as sources of heads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from explorer.errors import GramscopeError
+from explorer.models.base import Capture, LayerHeads, ShouldStop, Source, never
+from explorer.models.capture import capture_heads
+from explorer.models.facts import describe
+from explorer.models.loading import Loaded, load_folder
+from explorer.models.memory import footprint, free_bytes
+from explorer.models.prepared import Prepared, Reader
+from explorer.models.readers import reader_for
+from explorer.models.safety import Progress, silent
+from explorer.params import Input
+
+
+class HuggingFaceSource(Source):
+    """A transformers model whose attention is watched.
+
+    Parameters
+    ----------
+    name : str
+        What the source bar shows.
+    loaded : Loaded
+    reader : Reader
+        Makes inputs ready for it.
+    """
+
+    def __init__(self, name: str, loaded: Loaded, reader: Reader) -> None:
+        self.name, self.loaded, self.reader = name, loaded, reader
+        self.kind, self.samples = reader.kind, reader.samples
+        self.layers = loaded.config.num_hidden_layers
+        self.heads = loaded.config.num_attention_heads
+        self.footprint = footprint(loaded.config, loaded.model.dtype.itemsize)
+        self.facts = describe(loaded, reader)
+
+    def count(self, input: Input) -> int:
+        """How many inputs `Input.index` chooses from: lines, images, or built-in samples."""
+        return self.reader.count(input)
+
+    def prepare(self, layers: int, input: Input, device: torch.device) -> Prepared:
+        """Make an input ready, cut to what the model reads and half of the free memory holds."""
+        fits = self.footprint.tokens_that_fit(free_bytes(device) // 2, layers)
+        return self.reader.read(input, fits)
+
+    def run(self, prepared: Prepared, device: torch.device) -> Any:
+        """Call the watched part of the model on a prepared input."""
+        self.loaded.model.to(device)
+        dtype = self.loaded.model.dtype
+        arguments = {
+            name: value.to(device, dtype if value.is_floating_point() else None)
+            for name, value in prepared.arguments.items()
+        }
+        return self.loaded.body(**arguments)
+
+    def capture(
+        self,
+        layers: Sequence[int],
+        input: Input,
+        device: torch.device,
+        should_stop: ShouldStop = never,
+        progress: Progress = silent,
+    ) -> Capture:
+        """Run the input and keep the heads of `layers`; `progress` is told of layers."""
+        unknown = [layer for layer in layers if not 0 <= layer < self.layers]
+        if unknown:
+            raise GramscopeError(
+                f"There is no layer {unknown[0]}: {self.name} has layers 0 to {self.layers - 1}."
+            )
+        prepared = self.prepare(len(layers), input, device)
+        kept = capture_heads(
+            self.loaded.body, lambda: self.run(prepared, device), layers, should_stop, progress
+        )
+        self._refuse_strange(kept, layers, prepared)
+        return Capture(
+            prepared.tokens, kept, prepared.image, prepared.grid, prepared.truncated_from,
+            (*self.loaded.notes, *prepared.notes),
+        )  # fmt: skip
+
+    def _refuse_strange(self, kept: dict[int, LayerHeads], layers: Sequence[int], prepared: Prepared) -> None:
+        for layer in layers:
+            if layer not in kept:
+                raise GramscopeError(
+                    f"The attention of {self.name}, layer {layer}, does not pass where it can be read "
+                    f"({type(self.loaded.model).__name__}): this family is not supported."
+                )
+            heads = kept[layer]
+            if heads.k.shape[1] != len(prepared.tokens):
+                raise GramscopeError(
+                    f"Layer {layer} of {self.name} has {heads.k.shape[1]} keys for {len(prepared.tokens)} "
+                    "tokens: its tokens cannot be named."
+                )
+            if not all(bool(torch.isfinite(part).all()) for part in (heads.q, heads.k, heads.v)):
+                raise GramscopeError(
+                    f"Layer {layer} of {self.name} gives NaN or infinity for this input. Its number format "
+                    f"({self.loaded.model.dtype}) may be too narrow, or its weights are broken."
+                )
+
+    def close(self) -> None:
+        """Let the model's memory go."""
+        del self.loaded, self.reader
+
+
+def open_huggingface(
+    folder: Path,
+    chosen: Path | None = None,
+    should_stop: ShouldStop = never,
+    progress: Progress = silent,
+) -> HuggingFaceSource:
+    """Open a Hugging Face folder.
+
+    Parameters
+    ----------
+    chosen : Path or None
+        The weight file in it that the person picked, where there are several.
+    progress : callable
+        Told of bytes read.
+
+    Raises
+    ------
+    GramscopeError
+        If it cannot be opened, with the reason.
+    Stopped
+        If `should_stop` said so.
+    """
+    loaded = load_folder(folder, chosen, should_stop, progress)
+    return HuggingFaceSource(folder.name, loaded, reader_for(folder, loaded))

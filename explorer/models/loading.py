@@ -1,0 +1,127 @@
+"""From a Hugging Face folder to a model, without its code, the network or a pickle having a say."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from explorer.errors import GramscopeError
+from explorer.models.attention_calls import register
+from explorer.models.base import ShouldStop, never
+from explorer.models.checkpoint import read_weights, weight_files
+from explorer.models.configs import read_config
+from explorer.models.offline import transformers
+from explorer.models.safety import Progress, silent
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A model, and the part of it that is watched.
+
+    Attributes
+    ----------
+    model : Module
+        The whole, with its head.
+    body : Module
+        The stack of self-attention layers that `Source.layers` counts: the encoder of an
+        encoder–decoder, the vision tower of CLIP.
+    config : object
+        The body's transformers configuration.
+    notes : tuple of str
+        What was not in the files.
+    """
+
+    model: Any
+    body: nn.Module
+    config: Any
+    notes: tuple[str, ...] = ()
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What the body's forward accepts by name."""
+        return tuple(inspect.signature(self.body.forward).parameters)
+
+
+def model_class(config: Any) -> Any:
+    """Return the class that the config names, head and all, or the family's bare model."""
+    for architecture in config.architectures or ():
+        found = getattr(transformers(), str(architecture), None)
+        if isinstance(found, type) and hasattr(found, "from_pretrained"):
+            return found
+    try:
+        return transformers("models.auto.modeling_auto").MODEL_MAPPING[type(config)]
+    except KeyError as error:
+        raise GramscopeError(f"transformers has no model for the family “{config.model_type}”.") from error
+
+
+def body_of(model: Any) -> Any:
+    """Return the part of a model whose self-attention is shown."""
+    vision = next((module for module in model.modules() if type(module).__name__ == "CLIPVisionModel"), None)
+    if vision is not None:
+        return vision
+    return model.get_encoder() if model.config.is_encoder_decoder else model.base_model
+
+
+def _refuse_missing(missing: set[str], model: Any, body: nn.Module) -> tuple[str, ...]:
+    """Raise if the body lacks weights; return a note if only what comes after it does."""
+    prefix = next(name for name, module in model.named_modules() if module is body)
+    own = {f"{prefix}.{name}" if prefix else name for name, _ in body.named_parameters()}
+    needed = sorted(name for name in missing & own if "pooler" not in name)
+    if needed:
+        raise GramscopeError(
+            f"The files lack {len(needed)} of the model's weights, {needed[0]} first: they belong to another "
+            "model, or the download is incomplete.",
+            "\n".join(needed),
+        )
+    if missing:
+        return (f"{len(missing)} weights outside the layers were not in the files and are random.",)
+    return ()
+
+
+def build(config: Any, weights: dict[str, Tensor]) -> Loaded:
+    """Make the model of a configuration and fill it.
+
+    Raises
+    ------
+    GramscopeError
+        If the weights are not the model's, or its attention cannot be watched.
+    """
+    config.use_cache = False
+    kind = model_class(config)
+    try:
+        model, info = kind.from_pretrained(
+            None, config=config, state_dict=weights, dtype="auto",
+            attn_implementation=register(), output_loading_info=True,
+        )  # fmt: skip
+    except Exception as error:  # each family raises what it likes
+        raise GramscopeError(
+            f"The weights could not be put into a {kind.__name__}: they do not fit the config, or the "
+            "model's attention cannot be watched.",
+            str(error),
+        ) from error
+    body = body_of(model)
+    notes = _refuse_missing(set(info["missing_keys"]), model, body)
+    return Loaded(model.requires_grad_(False), body, body.config, notes)
+
+
+def load_folder(
+    folder: Path,
+    chosen: Path | None = None,
+    should_stop: ShouldStop = never,
+    progress: Progress = silent,
+) -> Loaded:
+    """Load a Hugging Face folder, by the weight file that was `chosen` where it has several.
+
+    Raises
+    ------
+    GramscopeError
+        If anything is missing, broken or unsafe; see `read_config` and `read_weights`.
+    Stopped
+        If `should_stop` said so.
+    """
+    weights = read_weights(weight_files(folder, chosen), should_stop, progress)
+    return build(read_config(folder, weights), weights)

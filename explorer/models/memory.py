@@ -1,0 +1,57 @@
+"""How much a capture needs, so that a long input is cut to what fits instead of failing half-way."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import psutil
+import torch
+
+PICTURE = 8 * 8
+"""Bytes for a pair of tokens that the picture of one head takes: eight float64 matrices."""
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """Bytes of a capture of one layer of N tokens: `per_token` N + `per_pair` N².
+
+    `passing` is what the forward pass needs besides for each token, whichever layers are kept.
+    """
+
+    per_token: int
+    per_pair: int
+    passing: int
+
+    def bytes(self, tokens: int, layers: int = 1) -> int:
+        """Return what keeping so many layers of so many tokens takes, the forward pass included."""
+        kept = layers * (self.per_token * tokens + self.per_pair * tokens**2)
+        return kept + self.passing * tokens + PICTURE * tokens**2
+
+    def tokens_that_fit(self, budget: int, layers: int = 1) -> int:
+        """Return the most tokens whose capture takes at most `budget` bytes."""
+        square = layers * self.per_pair + PICTURE
+        linear = layers * self.per_token + self.passing
+        return max(1, int((math.sqrt(linear**2 + 4 * square * budget) - linear) / (2 * square)))
+
+
+def footprint(config: Any, itemsize: int) -> Footprint:
+    """Estimate from a transformers configuration and the weights' bytes a number."""
+    heads, width = config.num_attention_heads, config.hidden_size
+    head_dim = getattr(config, "head_dim", None) or width // heads
+    kv_heads = getattr(config, "num_key_value_heads", None) or heads
+    inner = getattr(config, "intermediate_size", None) or 4 * width
+    has_bias = config.model_type in ("t5", "mpnet")
+    return Footprint(
+        per_token=itemsize * ((heads + 2 * kv_heads) * head_dim + width),
+        per_pair=1 + (itemsize * heads if has_bias else 0),
+        passing=itemsize * (4 * width + 2 * inner),
+    )
+
+
+def free_bytes(device: torch.device) -> int:
+    """Return the memory that is free on a device now."""
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0]
+    return psutil.virtual_memory().available

@@ -1,0 +1,136 @@
+"""Open whatever was dropped: a folder, a file, or several files that belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from explorer.errors import GramscopeError
+from explorer.models.base import ShouldStop, Source, never
+from explorer.models.checkpoint import weight_files
+from explorer.models.safety import Progress, read_json, refuse_irregular, silent
+
+WEIGHTS = frozenset({".pt", ".pth", ".bin", ".ckpt", ".safetensors"})
+ARRAYS = frozenset({".npz"})
+SETTINGS = frozenset({".json"})
+GGUF = frozenset({".gguf"})
+
+
+def open_path(
+    paths: str | Path | Sequence[str | Path],
+    should_stop: ShouldStop = never,
+    progress: Progress = silent,
+    heads: int | None = None,
+) -> Source:
+    """Open a folder, a file, or several files of one folder.
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+    should_stop : callable
+        Asked while reading.
+    progress : callable
+        Told of bytes.
+    heads : int or None
+        The number of heads, where the file does not say and the person was asked.
+
+    Raises
+    ------
+    GramscopeError
+        If nothing can be made of it, with what was found and what would be needed.
+    Stopped
+        If `should_stop` said so.
+    """
+    path = _one_path([paths] if isinstance(paths, str | Path) else paths)
+    if path.is_dir():
+        return _open_folder(path, heads, should_stop, progress)
+    return _open_file(path, heads, should_stop, progress)
+
+
+def _one_path(paths: Sequence[str | Path]) -> Path:
+    """Reduce several files to the folder they lie in: its config and index say how they belong together."""
+    found = [refuse_irregular(path) for path in paths]
+    if len(found) == 1:
+        return found[0]
+    folders = {path if path.is_dir() else path.parent for path in found}
+    if len(folders) != 1:
+        raise GramscopeError(
+            "Several models were dropped. Drop one folder, one file, or the files of one folder."
+        )
+    return folders.pop()
+
+
+def _speaks_transformers(folder: Path) -> bool:
+    """Whether the folder's config is one of transformers (timm's names an "architecture" instead)."""
+    config = folder / "config.json"
+    return config.exists() and not {"architecture", "pretrained_cfg"} & read_json(config).keys()
+
+
+def _open_folder(folder: Path, heads: int | None, should_stop: ShouldStop, progress: Progress) -> Source:
+    from explorer.models.huggingface import open_huggingface
+
+    if _speaks_transformers(folder):
+        return open_huggingface(folder, should_stop=should_stop, progress=progress)
+    models = sorted(folder.glob("*.gguf")) or weight_files(folder)
+    if len(models) > 1:
+        names = ", ".join(path.name for path in models[:8])
+        raise GramscopeError(
+            f"{folder.name} holds several weight files ({names}) and no config.json that says how they "
+            "belong together. Open one of them, or copy the config beside them."
+        )
+    return _open_file(models[0], heads, should_stop, progress)
+
+
+def _open_file(path: Path, heads: int | None, should_stop: ShouldStop, progress: Progress) -> Source:
+    suffix = path.suffix.lower()
+    if suffix in GGUF:
+        from explorer.models.gguf import open_gguf
+
+        return open_gguf(path, should_stop=should_stop, progress=progress)
+    if suffix in SETTINGS:
+        return _open_folder(path.parent, heads, should_stop, progress)
+    if suffix in WEIGHTS and _speaks_transformers(path.parent):
+        from explorer.models.huggingface import open_huggingface
+
+        return open_huggingface(path.parent, path, should_stop, progress)
+    if suffix in WEIGHTS | ARRAYS:
+        return _open_tensors(path, heads, should_stop, progress)
+    raise GramscopeError(
+        f"{path.name} is no kind of model that can be opened. Open a Hugging Face folder, a checkpoint "
+        f"({', '.join(sorted(WEIGHTS | GGUF))}), or a file of captured heads (.npz, .safetensors, .pt)."
+    )
+
+
+def _open_tensors(path: Path, heads: int | None, should_stop: ShouldStop, progress: Progress) -> Source:
+    from explorer.models.raw_heads import open_raw_heads
+    from explorer.models.state_dict import open_state_dict
+
+    source: Source | None = None
+    if path.suffix.lower() in WEIGHTS:
+        source = open_state_dict(path, heads=heads, should_stop=should_stop, progress=progress)
+    source = source or open_raw_heads(path, should_stop=should_stop, progress=progress)
+    if source is None:
+        raise _unrecognised(path, should_stop)
+    return source
+
+
+def _unrecognised(path: Path, should_stop: ShouldStop) -> GramscopeError:
+    """Say what a file holds that none of the openers made anything of."""
+    from explorer.models.configs import family_of
+    from explorer.models.safety import load_arrays, load_tensors
+
+    value = load_arrays(path) if path.suffix.lower() in ARRAYS else load_tensors(path, should_stop)
+    names = [str(name) for name in value] if isinstance(value, dict) else [type(value).__name__]
+    found = "Found: " + ", ".join(names[:60])
+    if family := family_of(names):
+        return GramscopeError(
+            f"{path.name} looks like a model of the family “{family}”, but its sizes are not known without a "
+            "config.json. Copy the config (and the tokenizer) beside it.",
+            found,
+        )
+    return GramscopeError(
+        f"{path.name} holds {len(names)} entries ({', '.join(names[:4])}, …), which are neither a vision "
+        "transformer in timm's layout nor heads named q, k and v. For other models open the "
+        "Hugging Face folder.",
+        found,
+    )

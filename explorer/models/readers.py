@@ -1,0 +1,77 @@
+"""Choose how a model's input is made ready, from what its folder holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import GramscopeError
+from explorer.models.configs import refuse_remote_code
+from explorer.models.loading import Loaded
+from explorer.models.offline import transformers
+from explorer.models.prepared import Reader
+from explorer.models.safety import read_json
+from explorer.models.text import TextReader
+
+TOKENIZER_FILES = (
+    "tokenizer.json",
+    "vocab.txt",
+    "vocab.json",
+    "tokenizer.model",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+)
+
+
+def positions_of(loaded: Loaded) -> int | None:
+    """Return the most tokens that the model can read; None where positions are relative.
+
+    RoBERTa and MPNet count positions from behind the padding index.
+    """
+    if loaded.config.model_type == "t5":
+        return None
+    table: Any = getattr(getattr(loaded.body, "embeddings", None), "position_embeddings", None)
+    padding = getattr(table, "padding_idx", None)
+    most = getattr(loaded.config, "max_position_embeddings", None)
+    return most if most is None or padding is None else most - padding - 1
+
+
+def tokenizer_of(folder: Path) -> Any:
+    """Return the folder's tokenizer; None if it has none.
+
+    Raises
+    ------
+    GramscopeError
+        If its files are damaged or ask for remote code.
+    """
+    if not any((folder / name).exists() for name in TOKENIZER_FILES):
+        return None
+    settings = folder / "tokenizer_config.json"
+    if settings.exists():
+        refuse_remote_code(read_json(settings), settings.name)
+    try:
+        return transformers("models.auto.tokenization_auto").AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False
+        )
+    except Exception as error:  # each tokenizer raises what it likes
+        raise GramscopeError(
+            f"The tokenizer in {folder.name} cannot be read. Download its files again, or remove them to "
+            "type token numbers instead.",
+            str(error),
+        ) from error
+
+
+def reader_for(folder: Path, loaded: Loaded) -> Reader:
+    """Return what makes inputs ready for a model.
+
+    Raises
+    ------
+    GramscopeError
+        If the model reads neither text nor images.
+    """
+    reads = loaded.body.main_input_name
+    if reads == "input_ids":
+        return TextReader(
+            tokenizer_of(folder), loaded.config.vocab_size, positions_of(loaded), loaded.arguments
+        )
+    raise GramscopeError(f"{folder.name} reads {reads}: only models of text and of images can be shown.")
