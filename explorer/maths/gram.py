@@ -1,0 +1,285 @@
+"""The centred key Gram matrix in the log domain, its eigenpairs, V*, and queries in feature space.
+
+The feature map is φ(x) = φ̂(x)/g(x) with φ̂(x)·φ̂(y) = k(x, y) = exp(τ x·y) and g(x) = Σ_j k(x, k_j) (Teo and
+Nguyen, arXiv 2406.13762, section 2). Numbers beyond any floating point range carry their scale apart: a
+function that returns `(x, log_scale)` means x · exp(log_scale). Logarithms are natural, and in float64
+where the device has it, whatever the keys' own precision.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from explorer.maths.attention import attention_weights, upcast, widest
+
+Scaling = Literal["axes", "unit"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Gram:
+    """Centred Gram matrix K̃ = H K_φ H of the keys, K_φ[i, j] = k(k_i, k_j) / (g(k_i) g(k_j)).
+
+    Attributes
+    ----------
+    keys : Tensor, shape (…, N, D)
+    scale : float
+        τ.
+    matrix : Tensor, shape (…, N, N)
+        K̃ · exp(−log_scale).
+    log_scale : Tensor, shape (…)
+        log of the largest entry of K_φ.
+    lse : Tensor, shape (…, N)
+        log g(k_j).
+    row_means : Tensor, shape (…, N)
+        Row means of K_φ · exp(−log_scale), less 1.
+    tolerance : Tensor, shape (…)
+        eps·N·‖K_φ‖ in units of exp(log_scale), the norm being the largest row sum, which bounds the
+        spectral norm. Eigenvalues under it are rounding.
+    """
+
+    keys: Tensor
+    scale: float
+    matrix: Tensor
+    log_scale: Tensor
+    lse: Tensor
+    row_means: Tensor
+    tolerance: Tensor
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Eigenpairs:
+    """Eigenpairs K̃ a_d = γ_d a_d of a `Gram`, descending.
+
+    Attributes
+    ----------
+    values : Tensor, shape (…, r)
+        γ_d · exp(−log_scale), not negative. Those at or under the Gram's tolerance are rounding.
+    vectors : Tensor, shape (…, N, r)
+        Unit norm, the entry of largest magnitude positive.
+    rank : Tensor of int, shape (…)
+        How many eigenvalues are above the tolerance: of all N where `exact`, else of these r.
+    identifiable : Tensor of bool, shape (…, r)
+        The eigenvalue is above the tolerance, and so is its distance to both neighbours; elsewhere any
+        rotation among the neighbours' vectors is as good. The last one of a truncated set is judged
+        by its upper neighbour alone where its lower one was not computed.
+    exact : bool
+        False for the approximate leading pairs of `refine_eigenpairs`.
+    """
+
+    values: Tensor
+    vectors: Tensor
+    rank: Tensor
+    identifiable: Tensor
+    exact: bool
+
+    def leading(self, count: int) -> Eigenpairs:
+        """Return the first `count` pairs; `rank` stays."""
+        return replace(
+            self,
+            values=self.values[..., :count],
+            vectors=self.vectors[..., :count],
+            identifiable=self.identifiable[..., :count],
+        )
+
+
+def key_gram(k: Tensor, scale: float) -> Gram:
+    """Build the centred Gram matrix of the keys without leaving the floating point range.
+
+    The entries' logarithms are s_ij − lse_i − lse_j with s = τKKᵀ; the largest (on the diagonal, since K_φ is
+    positive semi-definite) becomes the scale. H exp(X) H = H expm1(X) H keeps the digits that nearly
+    equal entries (small keys) would lose, and so does leaving log N out of lse.
+
+    Parameters
+    ----------
+    k : Tensor, shape (…, N, D)
+        Keys; half precision is computed in float32.
+    scale : float
+        τ.
+    """
+    k = upcast(k)
+    keys = widest(k)
+    n = k.shape[-2]
+    x = (keys * scale) @ keys.mT
+    diagonal = x.diagonal(dim1=-2, dim2=-1).clone()
+    mean_log = _log_mean_exp(x)
+    half = diagonal.sub(mean_log, alpha=2).amax(-1, keepdim=True) / 2
+    shift = mean_log + half
+    x.sub_(shift[..., None]).sub_(shift[..., None, :])
+    g = x.to(k.dtype).expm1_()
+    rows = g.mean(-1)
+    largest_row = (n * (1 + rows.amax(-1))).clamp_min(1.0)
+    centre = rows - rows.mean(-1, keepdim=True) / 2
+    g.sub_(centre[..., None]).sub_(centre[..., None, :])
+    log_n = math.log(n)
+    return Gram(
+        keys=k, scale=scale, matrix=g,
+        log_scale=2 * (half[..., 0] - log_n), lse=mean_log + log_n, row_means=rows,
+        tolerance=torch.finfo(k.dtype).eps * n * largest_row,
+    )  # fmt: skip
+
+
+def _log_mean_exp(scores: Tensor) -> Tensor:
+    """Compute log (1/N) Σ_j exp(s_ij), right to rounding however small or large the scores."""
+    top = scores.amax(-1, keepdim=True)
+    return top[..., 0] + (scores - top).expm1_().mean(-1).log1p_()
+
+
+def log_partition(q: Tensor, gram: Gram) -> Tensor:
+    """Compute log g(q_i) = log Σ_j exp(τ q_i·k_j), shape (…, M)."""
+    scores = (widest(q) * gram.scale) @ widest(gram.keys).mT
+    return _log_mean_exp(scores) + math.log(scores.shape[-1])
+
+
+def eigenpairs(gram: Gram, count: int | None = None) -> Eigenpairs:
+    """Solve for all eigenpairs and keep the leading `count` (None: all N)."""
+    values, vectors = torch.linalg.eigh(gram.matrix)
+    pairs = _describe(gram, values.flip(-1), vectors.flip(-1), exact=True)
+    return pairs if count is None else pairs.leading(count)
+
+
+def refine_eigenpairs(gram: Gram, start: Tensor, steps: int = 1) -> Eigenpairs:
+    """Approximate the leading eigenpairs by subspace iteration from nearby vectors, with Rayleigh–Ritz.
+
+    Parameters
+    ----------
+    gram : Gram
+    start : Tensor, shape (…, N, r)
+        Eigenvectors of a similar matrix. A few more than are shown make those shown accurate.
+    steps : int
+        Products with the matrix before the projection; each shrinks the error by γ_{r+1}/γ_d.
+    """
+    basis = start.to(gram.matrix)
+    for _ in range(steps):
+        basis = torch.linalg.qr(gram.matrix @ basis).Q
+    values, rotation = torch.linalg.eigh(basis.mT @ (gram.matrix @ basis))
+    return _describe(gram, values.flip(-1), basis @ rotation.flip(-1), exact=False)
+
+
+def _describe(gram: Gram, values: Tensor, vectors: Tensor, exact: bool) -> Eigenpairs:
+    values = values.clamp_min(0.0)
+    tolerance = gram.tolerance[..., None]
+    above = values > tolerance
+    apart = values[..., :-1] - values[..., 1:] > tolerance
+    edge = torch.ones_like(above[..., :1])
+    identifiable = above & torch.cat([edge, apart], -1) & torch.cat([apart, edge], -1)
+    return Eigenpairs(values, _signed(vectors), above.sum(-1), identifiable, exact)
+
+
+def _signed(vectors: Tensor) -> Tensor:
+    """Flip each column so that its entry of largest magnitude is positive."""
+    largest = vectors.abs().argmax(-2, keepdim=True)
+    return torch.where(vectors.gather(-2, largest) < 0, -vectors, vectors)
+
+
+def variance_share(gram: Gram, pairs: Eigenpairs) -> Tensor:
+    """Compute γ_d over the trace of K̃, shape (…, r); 0 where the trace itself is rounding."""
+    trace = gram.matrix.diagonal(dim1=-2, dim2=-1).sum(-1)
+    nothing = trace <= gram.tolerance
+    share = pairs.values / torch.where(nothing, 1.0, trace)[..., None]
+    return share.masked_fill(nothing[..., None], 0.0)
+
+
+def participation(gram: Gram) -> Tensor:
+    """Compute (Σγ)²/Σγ², shape (…): over how many axes the variance is spread; 0 where there is none."""
+    trace = gram.matrix.diagonal(dim1=-2, dim2=-1).sum(-1)
+    nothing = trace <= gram.tolerance
+    ratio = (trace / torch.where(nothing, 1.0, gram.matrix.norm(dim=(-2, -1)))) ** 2
+    return ratio.masked_fill(nothing, 0.0)
+
+
+def components_for(share: Tensor, fraction: float) -> Tensor:
+    """Count the leading components that hold `fraction` of the variance, shape (…).
+
+    `share` is `variance_share`, shape (…, r); r + 1 means that these r do not hold it.
+    """
+    return (share.cumsum(-1) < fraction).sum(-1) + 1
+
+
+def _inverse_roots(gram: Gram, pairs: Eigenpairs) -> Tensor:
+    """Compute 1/√γ_d in units of exp(−log_scale/2), 0 at and under the tolerance."""
+    above = pairs.values > gram.tolerance[..., None]
+    return torch.where(above, pairs.values, 1.0).rsqrt().masked_fill(~above, 0.0)
+
+
+def value_matrix(gram: Gram, pairs: Eigenpairs, scaling: Scaling) -> tuple[Tensor, Tensor]:
+    """Compute the values that kernel PCA prescribes, V*_jd = (a_jd − mean_j a_jd)/g(k_j).
+
+    Parameters
+    ----------
+    scaling : {"axes", "unit"}
+        "axes": a_dᵀ K̃ a_d = 1, so that attention with V* projects onto unit axes u_d; "unit": ‖a_d‖ = 1, as in
+        the reproduction study (arXiv 2505.07908).
+
+    Returns
+    -------
+    vstar : Tensor, shape (…, N, r)
+        Columns at and under the tolerance are zero.
+    log_scale : Tensor, shape (…)
+    """
+    a = pairs.vectors - pairs.vectors.mean(-2, keepdim=True)
+    roots = _inverse_roots(gram, pairs)
+    a = a * (roots if scaling == "axes" else (roots > 0))[..., None, :]
+    smallest = gram.lse.amin(-1)
+    vstar = a * (smallest[..., None] - gram.lse).exp().to(a.dtype)[..., None]
+    return vstar, _axes_scale(gram) if scaling == "axes" else -smallest
+
+
+def _axes_scale(gram: Gram) -> Tensor:
+    return -gram.lse.amin(-1) - gram.log_scale / 2
+
+
+def project(
+    q: Tensor, gram: Gram, pairs: Eigenpairs, centred: bool = False, weights: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Compute ⟨φ(q_i), u_d⟩ = Σ_j softmax_j(τ q_i·k_j) V*_jd on the unit principal axes u_d.
+
+    Parameters
+    ----------
+    q : Tensor, shape (…, M, D)
+        Queries, or keys.
+    centred : bool
+        Subtract the mean map (1/N) Σ_j φ(k_j): scikit-learn's `KernelPCA(kernel="precomputed").transform`.
+    weights : Tensor, shape (…, M, N), optional
+        softmax(τ q kᵀ), where it is at hand.
+
+    Returns
+    -------
+    h : Tensor, shape (…, M, r)
+        Zero on axes at and under the tolerance.
+    log_scale : Tensor, shape (…)
+        That of `project_keys` and of `value_matrix` with "axes".
+    """
+    vstar, log_scale = value_matrix(gram, pairs, "axes")
+    if weights is None:
+        weights = attention_weights(widest(q), widest(gram.keys), gram.scale)
+    h = weights.to(vstar.dtype) @ vstar
+    return (h - _mean_map(gram, pairs) if centred else h), log_scale
+
+
+def project_keys(gram: Gram, pairs: Eigenpairs, centred: bool = False) -> tuple[Tensor, Tensor]:
+    """Compute ⟨φ(k_j), u_d⟩ without attention: √γ_d a_jd, plus the mean map unless centred."""
+    roots = _inverse_roots(gram, pairs)
+    h = pairs.vectors * (pairs.values * roots * _units(gram)[..., None])[..., None, :]
+    return (h if centred else h + _mean_map(gram, pairs)), _axes_scale(gram)
+
+
+def _mean_map(gram: Gram, pairs: Eigenpairs) -> Tensor:
+    """Compute ⟨(1/N) Σ_j φ(k_j), u_d⟩ in units of exp(_axes_scale), shape (…, 1, r)."""
+    a = pairs.vectors - pairs.vectors.mean(-2, keepdim=True)
+    means = (gram.row_means[..., None, :] @ a) * _inverse_roots(gram, pairs)[..., None, :]
+    return means * _units(gram)[..., None, None]
+
+
+def _units(gram: Gram) -> Tensor:
+    """Compute exp(log_scale/2) in units of exp(_axes_scale); at most 1."""
+    return (gram.log_scale + gram.lse.amin(-1)).exp().to(gram.matrix.dtype)
+
+
+def log_norm2(q: Tensor, gram: Gram) -> Tensor:
+    """Compute log ‖φ(q_i)‖² = τ q_i·q_i − 2 log g(q_i), shape (…, M)."""
+    return gram.scale * widest(q).square().sum(-1) - 2 * log_partition(q, gram)
