@@ -1,4 +1,4 @@
-"""The centred key Gram matrix in the log domain, its eigenpairs, V*, and queries in feature space.
+"""The centred key Gram matrix in the log domain, its eigenpairs, and V*.
 
 The feature map is φ(x) = φ̂(x)/g(x) with φ̂(x)·φ̂(y) = k(x, y) = exp(τ x·y) and g(x) = Σ_j k(x, k_j) (Teo and
 Nguyen, arXiv 2406.13762, section 2). Numbers beyond any floating point range carry their scale apart: a
@@ -15,7 +15,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from explorer.maths.attention import attention_weights, upcast, widest
+from explorer.maths.attention import upcast, widest
 
 Scaling = Literal["axes", "unit"]
 
@@ -106,7 +106,7 @@ def key_gram(k: Tensor, scale: float) -> Gram:
     n = k.shape[-2]
     x = (keys * scale) @ keys.mT
     diagonal = x.diagonal(dim1=-2, dim2=-1).clone()
-    mean_log = _log_mean_exp(x)
+    mean_log = log_mean_exp(x)
     half = diagonal.sub(mean_log, alpha=2).amax(-1, keepdim=True) / 2
     shift = mean_log + half
     x.sub_(shift[..., None]).sub_(shift[..., None, :])
@@ -123,16 +123,10 @@ def key_gram(k: Tensor, scale: float) -> Gram:
     )  # fmt: skip
 
 
-def _log_mean_exp(scores: Tensor) -> Tensor:
+def log_mean_exp(scores: Tensor) -> Tensor:
     """Compute log (1/N) Σ_j exp(s_ij), right to rounding however small or large the scores."""
     top = scores.amax(-1, keepdim=True)
     return top[..., 0] + (scores - top).expm1_().mean(-1).log1p_()
-
-
-def log_partition(q: Tensor, gram: Gram) -> Tensor:
-    """Compute log g(q_i) = log Σ_j exp(τ q_i·k_j), shape (…, M)."""
-    scores = (widest(q) * gram.scale) @ widest(gram.keys).mT
-    return _log_mean_exp(scores) + math.log(scores.shape[-1])
 
 
 def eigenpairs(gram: Gram, count: int | None = None) -> Eigenpairs:
@@ -200,8 +194,8 @@ def components_for(share: Tensor, fraction: float) -> Tensor:
     return (share.cumsum(-1) < fraction).sum(-1) + 1
 
 
-def _inverse_roots(gram: Gram, pairs: Eigenpairs) -> Tensor:
-    """Compute 1/√γ_d in units of exp(−log_scale/2), 0 at and under the tolerance."""
+def inverse_roots(gram: Gram, pairs: Eigenpairs) -> Tensor:
+    """Compute 1/√γ_d in units of exp(−log_scale/2), shape (…, r); 0 at and under the tolerance."""
     above = pairs.values > gram.tolerance[..., None]
     return torch.where(above, pairs.values, 1.0).rsqrt().masked_fill(~above, 0.0)
 
@@ -212,8 +206,8 @@ def value_matrix(gram: Gram, pairs: Eigenpairs, scaling: Scaling) -> tuple[Tenso
     Parameters
     ----------
     scaling : {"axes", "unit"}
-        "axes": a_dᵀ K̃ a_d = 1, so that attention with V* projects onto unit axes u_d; "unit": ‖a_d‖ = 1, as in
-        the reproduction study (arXiv 2505.07908).
+        "axes": a_dᵀ K̃ a_d = 1, so that attention with V* projects onto unit axes u_d; "unit": ‖a_d‖ = 1,
+        as in the reproduction study (arXiv 2505.07908).
 
     Returns
     -------
@@ -222,64 +216,13 @@ def value_matrix(gram: Gram, pairs: Eigenpairs, scaling: Scaling) -> tuple[Tenso
     log_scale : Tensor, shape (…)
     """
     a = pairs.vectors - pairs.vectors.mean(-2, keepdim=True)
-    roots = _inverse_roots(gram, pairs)
+    roots = inverse_roots(gram, pairs)
     a = a * (roots if scaling == "axes" else (roots > 0))[..., None, :]
     smallest = gram.lse.amin(-1)
     vstar = a * (smallest[..., None] - gram.lse).exp().to(a.dtype)[..., None]
-    return vstar, _axes_scale(gram) if scaling == "axes" else -smallest
+    return vstar, axes_scale(gram) if scaling == "axes" else -smallest
 
 
-def _axes_scale(gram: Gram) -> Tensor:
+def axes_scale(gram: Gram) -> Tensor:
+    """Return the log scale of V* with "axes" and of everything projected onto unit axes, shape (…)."""
     return -gram.lse.amin(-1) - gram.log_scale / 2
-
-
-def project(
-    q: Tensor, gram: Gram, pairs: Eigenpairs, centred: bool = False, weights: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
-    """Compute ⟨φ(q_i), u_d⟩ = Σ_j softmax_j(τ q_i·k_j) V*_jd on the unit principal axes u_d.
-
-    Parameters
-    ----------
-    q : Tensor, shape (…, M, D)
-        Queries, or keys.
-    centred : bool
-        Subtract the mean map (1/N) Σ_j φ(k_j): scikit-learn's `KernelPCA(kernel="precomputed").transform`.
-    weights : Tensor, shape (…, M, N), optional
-        softmax(τ q kᵀ), where it is at hand.
-
-    Returns
-    -------
-    h : Tensor, shape (…, M, r)
-        Zero on axes at and under the tolerance.
-    log_scale : Tensor, shape (…)
-        That of `project_keys` and of `value_matrix` with "axes".
-    """
-    vstar, log_scale = value_matrix(gram, pairs, "axes")
-    if weights is None:
-        weights = attention_weights(widest(q), widest(gram.keys), gram.scale)
-    h = weights.to(vstar.dtype) @ vstar
-    return (h - _mean_map(gram, pairs) if centred else h), log_scale
-
-
-def project_keys(gram: Gram, pairs: Eigenpairs, centred: bool = False) -> tuple[Tensor, Tensor]:
-    """Compute ⟨φ(k_j), u_d⟩ without attention: √γ_d a_jd, plus the mean map unless centred."""
-    roots = _inverse_roots(gram, pairs)
-    h = pairs.vectors * (pairs.values * roots * _units(gram)[..., None])[..., None, :]
-    return (h if centred else h + _mean_map(gram, pairs)), _axes_scale(gram)
-
-
-def _mean_map(gram: Gram, pairs: Eigenpairs) -> Tensor:
-    """Compute ⟨(1/N) Σ_j φ(k_j), u_d⟩ in units of exp(_axes_scale), shape (…, 1, r)."""
-    a = pairs.vectors - pairs.vectors.mean(-2, keepdim=True)
-    means = (gram.row_means[..., None, :] @ a) * _inverse_roots(gram, pairs)[..., None, :]
-    return means * _units(gram)[..., None, None]
-
-
-def _units(gram: Gram) -> Tensor:
-    """Compute exp(log_scale/2) in units of exp(_axes_scale); at most 1."""
-    return (gram.log_scale + gram.lse.amin(-1)).exp().to(gram.matrix.dtype)
-
-
-def log_norm2(q: Tensor, gram: Gram) -> Tensor:
-    """Compute log ‖φ(q_i)‖² = τ q_i·q_i − 2 log g(q_i), shape (…, M)."""
-    return gram.scale * widest(q).square().sum(-1) - 2 * log_partition(q, gram)

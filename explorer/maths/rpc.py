@@ -1,0 +1,113 @@
+"""RPC-Attention: principal attention pursuit, and the attentions that it is compared with.
+
+Keys are split K ≈ L + S, L low-rank through attention and S sparse (Teo and Nguyen, arXiv 2406.13762,
+section 3). With the scaled dual Z = Y/μ one iteration from L = Z = 0 is
+
+    R = clamp(K − L + Z, −t, t)    what the threshold leaves; S ← K − L + Z − R
+    C ← K − S ∓ Z = L + R − 2Z  ("published")  or  L + R  ("pcp")
+    L' = softmax(τ C Cᵀ) V,    Z ← Z + K − L' − S = L + R − L',    L ← L'
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from explorer.errors import GramscopeError
+from explorer.maths.attention import attention_weights, fused_attention, upcast
+
+Form = Literal["published", "pcp"]
+Queries = Literal["symmetric", "asymmetric"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Pap:
+    """What principal attention pursuit gave.
+
+    Attributes
+    ----------
+    output : Tensor, shape (…, N, D)
+        The last L: what the head says.
+    sparse : Tensor, shape (…, N, D)
+        The last S.
+    denoised : Tensor, shape (…, N, D)
+        The last C, the keys of the last attention.
+    queries : Tensor, shape (…, N, D)
+        Its queries: C itself when symmetric.
+    mu, threshold : Tensor, shape (…)
+        μ, and the shrinkage threshold t in the keys' units.
+    residuals : Tensor, shape (iterations, …), or None
+        ‖K − L − S‖/‖K‖ after each iteration, when traced. Nothing guarantees that it falls.
+    trace_low, trace_sparse : Tensor, shape (iterations, …, N, D), or None
+        L and S after each iteration, when traced.
+    """
+
+    output: Tensor
+    sparse: Tensor
+    denoised: Tensor
+    queries: Tensor
+    mu: Tensor
+    threshold: Tensor
+    residuals: Tensor | None = None
+    trace_low: Tensor | None = None
+    trace_sparse: Tensor | None = None
+
+
+def default_lambda(form: Form, n: int, d: int) -> float:
+    """Return the λ that goes with a form: the authors' 4, or 1/√max(N, D) of principal component pursuit."""
+    return 4.0 if form == "published" else max(n, d) ** -0.5
+
+
+def default_mu(k: Tensor, width: int) -> Tensor:
+    """Compute μ = N·W/(4‖K‖₁) over each head's entries, shape (…); 1 for keys that are all zero."""
+    size = k.abs().sum((-2, -1))
+    return torch.where(size > 0, k.shape[-2] * width / (4 * size), 1.0)
+
+
+def pap(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    scale: float,
+    *,
+    form: Form,
+    queries: Queries,
+    width: int,
+    lam: float | Tensor | None = None,
+    mu: float | Tensor | None = None,
+    iterations: int = 4,
+    mask: Tensor | None = None,
+    bias: Tensor | None = None,
+    softcap: float | None = None,
+    trace: bool = False,
+) -> Pap:
+    """Run principal attention pursuit.
+
+    Parameters
+    ----------
+    q, k, v : Tensor, shape (…, N, D)
+        `q` is read only by asymmetric queries.
+    scale : float
+        τ.
+    form : {"published", "pcp"}
+        "published": t = λμ and C = K − S − Y/μ, what the authors' program computes; "pcp": t = λ/μ and
+        C = K − S + Y/μ, the augmented Lagrangian of principal component pursuit.
+    queries : {"symmetric", "asymmetric"}
+        Attention of C with itself, or with the head's own queries.
+    width : int
+        W of the default μ: the model's width for "published" in a model, else D.
+    lam, mu : float or Tensor of shape (…), optional
+        λ and μ; None: `default_lambda` and `default_mu`.
+    mask, bias, softcap
+        As in `explorer.maths.attention`. Under a mask give only the tokens that the chosen query sees.
+    trace : bool
+        Keep L, S and the residual of every iteration.
+
+    Raises
+    ------
+    GramscopeError
+        If the values are not as wide as the keys: K ≈ L + S cannot hold then.
+    """
