@@ -123,7 +123,7 @@ class SourceBar(QToolBar):
     def _add_device(self) -> None:
         self.device = QComboBox()
         self.device.setAccessibleName("Device")
-        self.device.setToolTip("Where to compute; auto takes CUDA or Apple's GPU if there is one, else the CPU.")
+        self.device.setToolTip("Where to compute; auto: CUDA or Apple's GPU if there is one, else the CPU.")
         bindings.bind_choice(self._state, self.device, "device", DEVICES)
         self.addWidget(self.device)
         self.in_use = QLabel()

@@ -1,0 +1,71 @@
+"""The application: Qt, exception hooks, wiring; nothing else."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from explorer import __version__
+from explorer.runner import Evaluate, Runner
+from explorer.settings import settings
+from explorer.state import State
+from explorer.ui import theme
+from explorer.ui.opener import Opener
+from explorer.ui.window import MainWindow
+
+
+def _load() -> Evaluate:
+    from explorer.analysis import Evaluator
+
+    return Evaluator()
+
+
+def application() -> QApplication:
+    """Return the application, made and styled once."""
+    app = QApplication.instance()
+    if not isinstance(app, QApplication):
+        app = QApplication(sys.argv[:1])
+        app.setApplicationName("gramscope")
+        app.setApplicationDisplayName("Gramscope")
+        app.setApplicationVersion(__version__)
+        theme.apply(app, settings().value("appearance", "system"))
+    return app
+
+
+def build(*, inline: bool = False) -> MainWindow:
+    """Make a window and what works behind it.
+
+    Parameters
+    ----------
+    inline : bool
+        Compute on the calling thread; for tests.
+    """
+    state = State()
+    runner = Runner(state, _load, inline=inline)
+    window = MainWindow(state, runner, Opener(state, inline=inline))
+    for part in (state, runner, window.opener):
+        part.setParent(window)
+    return window
+
+
+def run(paths: Sequence[str] = ()) -> int:
+    """Show the window, then open `paths` or the sample behind it; return Qt's exit status."""
+    app = application()
+    window = build()
+    window.show()
+
+    def begin() -> None:
+        if paths:
+            window.opener.open_paths([Path(path) for path in paths])
+        else:
+            window.opener.open_sample()
+
+    window.painted.connect(lambda: QTimer.singleShot(0, window, begin))
+    return app.exec()

@@ -1,0 +1,1 @@
+"""The headless verbs, one file each: `add_arguments(parser)` and `run(args)`."""

@@ -1,0 +1,92 @@
+"""What happens when something is dragged over the window: it says first what a drop would do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtWidgets import QLabel, QWidget
+
+IMAGES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff"}
+TEXTS = {".txt", ".text"}
+TENSORS = {".npy"}
+
+
+def paths_of(data: QMimeData) -> list[Path]:
+    """Return the local files and folders that are dragged."""
+    return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
+
+
+def intent(paths: Sequence[Path]) -> tuple[str, str]:
+    """Return what a drop of `paths` would do: ("open" or "input", the words for it)."""
+    suffix = paths[0].suffix.lower() if len(paths) == 1 else ""
+    if suffix in IMAGES:
+        return "input", "Use as image"
+    if suffix in TEXTS:
+        return "input", "Use as text, a line each"
+    if suffix in TENSORS:
+        return "input", "Use as input tensor"
+    if len(paths) > 1:
+        return "open", f"Open these {len(paths)} files as one checkpoint"
+    return "open", "Open as checkpoint"
+
+
+class DropZone(QLabel):
+    """Covers its parent while something is dragged over it, and takes the drop.
+
+    The drop is always a copy (a move could delete the person's file), and what it starts runs after the
+    event, so that the other program is not kept waiting.
+
+    Signals
+    -------
+    dropped(str, list)
+        "open" or "input", and the paths.
+    """
+
+    dropped = Signal(str, list)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setProperty("role", "drop")
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setAutoFillBackground(True)
+        self.hide()
+
+    def enter(self, event: QDragEnterEvent) -> None:
+        """Light up and say what a drop would do."""
+        paths = paths_of(event.mimeData())
+        if not paths:
+            event.ignore()
+            return
+        self.setText(intent(paths)[1])
+        self.setGeometry(self.parentWidget().rect())
+        self.raise_()
+        self.show()
+        self._accept(event)
+
+    def move_(self, event: QDragMoveEvent) -> None:
+        """Go on accepting."""
+        if paths_of(event.mimeData()):
+            self._accept(event)
+
+    def leave(self, event: QDragLeaveEvent) -> None:
+        """Go dark."""
+        self.hide()
+        event.accept()
+
+    def drop(self, event: QDropEvent) -> None:
+        """Take the files."""
+        self.hide()
+        paths = paths_of(event.mimeData())
+        if paths:
+            self._accept(event)
+            what, _ = intent(paths)
+            QTimer.singleShot(0, self, lambda: self.dropped.emit(what, paths))
+
+    @staticmethod
+    def _accept(event: QDropEvent) -> None:
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()

@@ -1,0 +1,125 @@
+"""The menus, with the platform's own shortcuts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
+
+from explorer.models.recipes import Recipe
+from explorer.settings import settings
+from explorer.ui import theme
+from explorer.ui.recipe import KINDS
+
+if TYPE_CHECKING:
+    from explorer.ui.window import MainWindow
+
+Shortcut = QKeySequence.StandardKey | str | None
+
+
+class Menus(QObject):
+    """Builds the menu bar of a window.
+
+    Attributes
+    ----------
+    sources : QMenu
+        Everything that can be opened, also under the source button.
+    actions : dict of str to QAction
+        By their text, for tests and for finding them.
+    """
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self.actions: dict[str, QAction] = {}
+        self.sources = QMenu("Open")
+        bar = window.menuBar()
+        self._file(bar.addMenu("&File"))
+        self._view(bar.addMenu("&View"))
+        self._go(bar.addMenu("&Go"))
+        self._help(bar.addMenu("&Help"))
+
+    def _add(self, menu: QMenu, text: str, do: Callable[[], object], shortcut: Shortcut = None) -> QAction:
+        action = QAction(text, self._window)
+        if shortcut is not None:
+            action.setShortcut(QKeySequence(shortcut))
+        action.triggered.connect(lambda: do())
+        menu.addAction(action)
+        self.actions[text] = action
+        return action
+
+    def _file(self, menu: QMenu) -> None:
+        window, opener = self._window, self._window.opener
+        self._add(menu, "Open folder…", self._ask_folder, QKeySequence.StandardKey.Open)
+        self._add(menu, "Open file…", self._ask_files, "Ctrl+Shift+O")
+        menu.addSeparator()
+        self._add(menu, "Sample: digits", opener.open_sample)
+        synthetic = menu.addMenu("Synthetic data")
+        for label, kind in KINDS:
+            self._add(synthetic, label, lambda kind=kind: window.open_recipe(Recipe(kind=kind)))
+        self.sources.addActions(menu.actions())
+        menu.addSeparator()
+        self._add(menu, "Export figure…", lambda: window.exports.ask(), "Ctrl+E")
+        self._add(menu, "Copy figure", lambda: window.exports.copy(), "Ctrl+Shift+C")
+        menu.addSeparator()
+        self._add(menu, "Quit", window.close, QKeySequence.StandardKey.Quit)
+
+    def _ask_folder(self) -> None:
+        self._ask(QFileDialog.FileMode.Directory, "Open a checkpoint's folder")
+
+    def _ask_files(self) -> None:
+        self._ask(QFileDialog.FileMode.ExistingFiles, "Open a checkpoint")
+
+    def _ask(self, mode: QFileDialog.FileMode, title: str) -> None:
+        dialog = QFileDialog(self._window, title)
+        dialog.setFileMode(mode)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.filesSelected.connect(
+            lambda names: self._window.opener.open_paths([Path(name) for name in names])
+        )
+        dialog.open()
+
+    def _view(self, menu: QMenu) -> None:
+        for panel in self._window.explore.panels.values():
+            menu.addAction(panel.toggleViewAction())
+        self._add(menu, "Reset layout", self._window.explore.reset_layout)
+        menu.addSeparator()
+        self._appearance(menu.addMenu("Appearance"))
+
+    def _appearance(self, menu: QMenu) -> None:
+        group = QActionGroup(self)
+        chosen = str(settings().value("appearance", "system"))
+        for label, choice in (("As the system", "system"), ("Light", "light"), ("Dark", "dark")):
+            action = self._add(menu, label, lambda choice=choice: self._set_appearance(choice))
+            action.setCheckable(True)
+            action.setChecked(choice == chosen)
+            group.addAction(action)
+
+    @staticmethod
+    def _set_appearance(choice: theme.Choice) -> None:
+        settings().setValue("appearance", choice)
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        theme.apply(app, choice)
+
+    def _go(self, menu: QMenu) -> None:
+        bar = lambda: self._window.bar  # noqa: E731 - the bar is made after the menus
+        self._add(menu, "Next head", lambda: bar().head.stepUp(), "Ctrl+Right")
+        self._add(menu, "Previous head", lambda: bar().head.stepDown(), "Ctrl+Left")
+        self._add(menu, "Next layer", lambda: bar().layer.stepUp(), "Ctrl+Up")
+        self._add(menu, "Previous layer", lambda: bar().layer.stepDown(), "Ctrl+Down")
+        self._add(menu, "Next input", lambda: bar().sample.stepUp(), "Ctrl+PgDown")
+        self._add(menu, "Previous input", lambda: bar().sample.stepDown(), "Ctrl+PgUp")
+        menu.addSeparator()
+        self._add(menu, "Select nothing", lambda: self._window.state.select(frozenset()), "Escape")
+
+    def _help(self, menu: QMenu) -> None:
+        for panel in self._window.explore.panels.values():
+            view = panel.view
+            self._add(menu, f"About “{view.title}”", lambda view=view: self._window.explain(view))
+        menu.addSeparator()
+        self._add(menu, "About Gramscope", self._window.about)

@@ -1,0 +1,171 @@
+"""The main window: one bar, the pages, one sentence of truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QInputDialog,
+    QLabel,
+    QMainWindow,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.errors import GramscopeError
+from explorer.models.recipes import Recipe
+from explorer.params import Input
+from explorer.result import Result
+from explorer.runner import Runner
+from explorer.state import State
+from explorer.ui.drop import DropZone
+from explorer.ui.explore import ExplorePage
+from explorer.ui.menus import Menus
+from explorer.ui.messages import MessageArea
+from explorer.ui.opener import Opener
+from explorer.ui.sentence import sentence, small_print
+from explorer.ui.source_bar import SourceBar
+
+NOTHING = "Drop a checkpoint here, or open the sample."
+
+
+class MainWindow(QMainWindow):
+    """Everything a person sees.
+
+    Attributes
+    ----------
+    state : State
+    runner : Runner
+    opener : Opener
+    explore : ExplorePage
+    messages : MessageArea
+
+    Signals
+    -------
+    painted()
+        After the first paint.
+    """
+
+    painted = Signal()
+
+    def __init__(self, state: State, runner: Runner, opener: Opener) -> None:
+        super().__init__()
+        self.state, self.runner, self.opener = state, runner, opener
+        self.setWindowTitle("Gramscope")
+        self.setAcceptDrops(True)
+        self.resize(1280, 800)
+        self.setMinimumSize(960, 600)
+        self.explore = ExplorePage(state)
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.explore)
+        self.messages = MessageArea()
+        self.setCentralWidget(self._centre())
+        self.menus = Menus(self)
+        self.bar = SourceBar(state, self.menus.sources)
+        self.addToolBar(self.bar)
+        self.drop_zone = DropZone(self)
+        self._connect()
+
+    def _centre(self) -> QWidget:
+        self.sentence = QLabel(NOTHING)
+        self.sentence.setObjectName("sentence")
+        self.sentence.setWordWrap(True)
+        self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.small_print = QLabel()
+        self.small_print.setProperty("role", "secondary")
+        self.small_print.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        bottom = QWidget()
+        bottom.setObjectName("truth")
+        row = QHBoxLayout(bottom)
+        row.setContentsMargins(16, 8, 16, 8)
+        row.addWidget(self.sentence, 1)
+        row.addWidget(self.small_print)
+        centre = QWidget()
+        column = QVBoxLayout(centre)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.messages)
+        column.addWidget(self.pages, 1)
+        column.addWidget(bottom)
+        return centre
+
+    def _connect(self) -> None:
+        self.state.result_changed.connect(self._on_result)
+        self.runner.busy_changed.connect(self._on_busy)
+        self.runner.failed.connect(self._on_failure)
+        self.opener.failed.connect(self._on_failure)
+        self.opener.opened.connect(self._on_opened)
+        self.opener.heads_needed.connect(self._ask_heads)
+        self.opener.task.running_changed.connect(self.bar.opening)
+        self.opener.task.progressed.connect(self.bar.show_progress)
+        self.bar.cancelled.connect(self.opener.task.cancel)
+        self.drop_zone.dropped.connect(self.take)
+
+    def take(self, what: str, paths: Sequence[Path]) -> None:
+        """Open what was dropped as a checkpoint, or read it as the model's input."""
+        if what == "open":
+            self.opener.open_paths(paths)
+            return
+        source = self.state.source
+        if source is None or source.kind in ("synthetic", "heads"):
+            self._on_failure(
+                GramscopeError(f"{paths[0].name} is an input. Open a model that reads one first.")
+            )
+            return
+        self.state.update(input=Input(path=str(paths[0])), query=None)
+
+    def open_recipe(self, recipe: Recipe) -> None:
+        """Make and show a synthetic head."""
+        self.opener.open_recipe(recipe)
+
+    def _on_opened(self) -> None:
+        self.messages.dismiss()
+        self.setWindowTitle(f"{self.bar.source.text()} — Gramscope")
+
+    def _on_result(self, result: Result) -> None:
+        self.sentence.setText(sentence(result))
+        self.sentence.setToolTip("\n".join(result.notes))
+        self.small_print.setText(small_print(result))
+
+    def _on_busy(self, busy: bool) -> None:
+        for view in self.explore.views:
+            view.working(busy)
+
+    def _on_failure(self, error: Exception) -> None:
+        self.messages.report(error)
+
+    def _ask_heads(self, paths: Sequence[Path], error: GramscopeError) -> None:
+        dialog = QInputDialog(self)
+        dialog.setWindowTitle("How many heads?")
+        dialog.setLabelText(str(error))
+        dialog.setComboBoxItems([str(choice) for choice in getattr(error, "choices", ())])
+        dialog.textValueSelected.connect(lambda heads: self.opener.open_paths(paths, heads=int(heads)))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Say what a drop would do."""
+        self.drop_zone.enter(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        """Go on saying it."""
+        self.drop_zone.move_(event)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Go dark again."""
+        self.drop_zone.leave(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Take what was dropped."""
+        self.drop_zone.drop(event)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Stop what runs, then close."""
+        self.opener.task.close()
+        self.runner.close()
+        super().closeEvent(event)
