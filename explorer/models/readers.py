@@ -7,8 +7,10 @@ from typing import Any
 
 from explorer.errors import GramscopeError
 from explorer.models.configs import refuse_remote_code
+from explorer.models.images import ImageReader
 from explorer.models.loading import Loaded
 from explorer.models.offline import transformers
+from explorer.models.pictures import Preprocessing
 from explorer.models.prepared import Reader
 from explorer.models.safety import read_json
 from explorer.models.text import TextReader
@@ -61,6 +63,27 @@ def tokenizer_of(folder: Path) -> Any:
         ) from error
 
 
+def preprocessing_of(folder: Path, config: Any) -> Preprocessing | None:
+    """Return what the folder says of images; None if it says nothing.
+
+    Raises
+    ------
+    GramscopeError
+        If it makes no sense.
+    """
+    path = folder / "preprocessor_config.json"
+    if not path.exists():
+        return None
+    settings = read_json(path)
+    size = config.image_size
+    try:
+        return Preprocessing.from_settings(settings, (size, size) if isinstance(size, int) else tuple(size))
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise GramscopeError(
+            f"{path.name} makes no sense. Download it again, or remove it for the stated default.", str(error)
+        ) from error
+
+
 def reader_for(folder: Path, loaded: Loaded) -> Reader:
     """Return what makes inputs ready for a model.
 
@@ -74,4 +97,6 @@ def reader_for(folder: Path, loaded: Loaded) -> Reader:
         return TextReader(
             tokenizer_of(folder), loaded.config.vocab_size, positions_of(loaded), loaded.arguments
         )
+    if reads == "pixel_values":
+        return ImageReader(loaded.config, preprocessing_of(folder, loaded.config))
     raise GramscopeError(f"{folder.name} reads {reads}: only models of text and of images can be shown.")

@@ -1,0 +1,110 @@
+"""Images made ready for a model: a file, one of a folder, a tensor, or a built-in photograph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from explorer.errors import GramscopeError
+from explorer.models.base import Kind
+from explorer.models.batch import TENSORS, count_entries, image_files, read_tensor
+from explorer.models.pictures import SAMPLES, Preprocessing, load_image, sample_image
+from explorer.models.prepared import Prepared
+from explorer.models.tokens import patch_tokens
+from explorer.params import Input
+
+
+def special_tokens(config: Any) -> tuple[str, ...]:
+    """Name the tokens that stand before the patches."""
+    distilled = ("[DIST]",) if config.model_type == "deit" else ()
+    registers = getattr(config, "num_register_tokens", 0)
+    return ("[CLS]", *distilled, *(f"[REG{number}]" for number in range(registers)))
+
+
+def _pair(value: Any) -> tuple[int, int]:
+    return (value, value) if isinstance(value, int) else (int(value[0]), int(value[1]))
+
+
+class ImageReader:
+    """Reads images for one model.
+
+    Parameters
+    ----------
+    config : object
+        transformers' configuration of a vision model: image_size, patch_size, num_channels.
+    preprocessing : Preprocessing or None
+        None: the whole image is resized to the model's size, values between −1 and 1.
+    """
+
+    kind: Kind = "image"
+    samples: int = len(SAMPLES)
+
+    def __init__(self, config: Any, preprocessing: Preprocessing | None) -> None:
+        size = _pair(config.image_size)
+        self.patch, self.special = _pair(config.patch_size), special_tokens(config)
+        self.channels = config.num_channels
+        self.fixed = None if config.model_type.startswith("dinov2") else size
+        self.preprocessing = preprocessing or Preprocessing(size)
+        self.missing: tuple[str, ...] = ()
+        if preprocessing is None:
+            self.missing = (
+                f"preprocessor_config.json: images are resized to {size[0]} × {size[1]} and scaled to −1…1",
+            )
+
+    def count(self, input: Input) -> int:
+        """How many images the input's folder has; without one, the built-in samples."""
+        return count_entries(Path(input.path)) if input.path else self.samples
+
+    def read(self, input: Input, limit: int | None = None) -> Prepared:
+        """Prepare an image.
+
+        Raises
+        ------
+        GramscopeError
+            If it is no image, or not of a size that the model reads.
+        """
+        if not input.path:
+            if input.text:
+                raise GramscopeError("This model looks at images, not text. Drop or open an image.")
+            return self.of_pixels(sample_image(input.index))
+        if Path(input.path).suffix.lower() in TENSORS:
+            return self.of_tensor(read_tensor(Path(input.path)))
+        files = image_files(Path(input.path))
+        return self.of_pixels(load_image(files[input.index % len(files)]))
+
+    def of_pixels(self, pixels: np.ndarray) -> Prepared:
+        """Prepare uint8 (H, W, 3)."""
+        pixels = self.preprocessing.frame(pixels)
+        if self.fixed is not None and pixels.shape[:2] != self.fixed:
+            pixels = Preprocessing(self.fixed, resample=self.preprocessing.resample).frame(pixels)
+        return self.of_normalised(self.preprocessing.normalise(pixels), pixels)
+
+    def of_tensor(self, values: Tensor) -> Prepared:
+        """Prepare uint8 (H, W, 3) as a picture, or floats (C, H, W) or (1, C, H, W) as they are."""
+        if values.dtype == torch.uint8 and values.ndim == 3 and values.shape[-1] == 3:
+            return self.of_pixels(values.numpy())
+        batch = values[None] if values.ndim == 3 else values
+        if not values.is_floating_point() or batch.ndim != 4 or batch.shape[:2] != (1, self.channels):
+            raise GramscopeError(
+                f"A tensor of shape {tuple(values.shape)} and type {values.dtype} is no image. A picture is "
+                f"uint8 of shape (H, W, 3); what the model reads is floats of shape ({self.channels}, H, W)."
+            )
+        return self.of_normalised(batch, self.preprocessing.pixels_of(batch))
+
+    def of_normalised(self, values: Tensor, pixels: np.ndarray) -> Prepared:
+        """Name the tokens of (1, C, H, W)."""
+        height, width = values.shape[2:]
+        wrong = (
+            (height, width) != self.fixed if self.fixed else height % self.patch[0] or width % self.patch[1]
+        )
+        if wrong:
+            needed = f"{self.fixed[0]} × {self.fixed[1]}" if self.fixed else f"a multiple of {self.patch[0]}"
+            raise GramscopeError(
+                f"The model reads images of {needed} pixels; this one has {height} × {width}."
+            )
+        grid = height // self.patch[0], width // self.patch[1]
+        return Prepared({"pixel_values": values}, patch_tokens(grid, self.special), pixels, grid)
