@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QInputDialog,
@@ -24,12 +31,14 @@ from explorer.result import Result
 from explorer.runner import Runner
 from explorer.state import State
 from explorer.ui.drop import DropZone
+from explorer.ui.explain import about_text, explain
 from explorer.ui.explore import ExplorePage
 from explorer.ui.menus import Menus
-from explorer.ui.messages import MessageArea
+from explorer.ui.messages import MessageArea, report
 from explorer.ui.opener import Opener
 from explorer.ui.sentence import sentence, small_print
 from explorer.ui.source_bar import SourceBar
+from explorer.views.base import View
 
 NOTHING = "Drop a checkpoint here, or open the sample."
 
@@ -69,6 +78,7 @@ class MainWindow(QMainWindow):
         self.bar = SourceBar(state, self.menus.sources)
         self.addToolBar(self.bar)
         self.drop_zone = DropZone(self)
+        self._painted = False
         self._connect()
 
     def _centre(self) -> QWidget:
@@ -97,8 +107,8 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         self.state.result_changed.connect(self._on_result)
         self.runner.busy_changed.connect(self._on_busy)
-        self.runner.failed.connect(self._on_failure)
-        self.opener.failed.connect(self._on_failure)
+        self.runner.failed.connect(report)
+        self.opener.failed.connect(report)
         self.opener.opened.connect(self._on_opened)
         self.opener.heads_needed.connect(self._ask_heads)
         self.opener.task.running_changed.connect(self.bar.opening)
@@ -113,18 +123,30 @@ class MainWindow(QMainWindow):
             return
         source = self.state.source
         if source is None or source.kind in ("synthetic", "heads"):
-            self._on_failure(
-                GramscopeError(f"{paths[0].name} is an input. Open a model that reads one first.")
-            )
+            report(GramscopeError(f"{paths[0].name} is an input. Open a model that reads one first."))
             return
         self.state.update(input=Input(path=str(paths[0])), query=None)
+
+    def explain(self, view: View) -> None:
+        """Show what a panel means."""
+        explain(self, view.title, view.help)
+
+    def about(self) -> None:
+        """Show what this program is."""
+        explain(self, "Gramscope", about_text())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Tell of the first paint."""
+        super().paintEvent(event)
+        if not self._painted:
+            self._painted = True
+            self.painted.emit()
 
     def open_recipe(self, recipe: Recipe) -> None:
         """Make and show a synthetic head."""
         self.opener.open_recipe(recipe)
 
     def _on_opened(self) -> None:
-        self.messages.dismiss()
         self.setWindowTitle(f"{self.bar.source.text()} — Gramscope")
 
     def _on_result(self, result: Result) -> None:
@@ -135,9 +157,6 @@ class MainWindow(QMainWindow):
     def _on_busy(self, busy: bool) -> None:
         for view in self.explore.views:
             view.working(busy)
-
-    def _on_failure(self, error: Exception) -> None:
-        self.messages.report(error)
 
     def _ask_heads(self, paths: Sequence[Path], error: GramscopeError) -> None:
         dialog = QInputDialog(self)
@@ -168,4 +187,5 @@ class MainWindow(QMainWindow):
         """Stop what runs, then close."""
         self.opener.task.close()
         self.runner.close()
+        self.messages.close_messages()
         super().closeEvent(event)

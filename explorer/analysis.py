@@ -1,0 +1,244 @@
+"""One picture from parameters and a source: the only place that orders the mathematics."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from explorer import stages
+from explorer.curves import CurveJob
+from explorer.devices import choose
+from explorer.errors import Stopped
+from explorer.maps import attention_map
+from explorer.maths.gram import Eigenpairs, Gram, key_gram
+from explorer.maths.rpc import Pap, default_lambda
+from explorer.models.base import Capture, Head, ShouldStop, Source, never
+from explorer.params import Params
+from explorer.result import Result, Spectrum
+
+
+class Memo:
+    """Keeps the last few values of each stage by what they were made from."""
+
+    def __init__(self, size: int = 2) -> None:
+        self._size = size
+        self._kept: dict[str, OrderedDict[Hashable, Any]] = {}
+
+    def get(self, stage: str, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Return the value of `stage` for `key`, made once."""
+        if key not in self._kept.get(stage, ()):
+            self.put(stage, key, make())
+        self._kept[stage].move_to_end(key)
+        return self._kept[stage][key]
+
+    def put(self, stage: str, key: Hashable, value: Any) -> None:
+        """Keep a value, in place of an older one."""
+        kept = self._kept.setdefault(stage, OrderedDict())
+        kept[key] = value
+        kept.move_to_end(key)
+        if len(kept) > self._size:
+            kept.popitem(last=False)
+
+
+@dataclass(frozen=True, eq=False)
+class _Scene:
+    """Everything of one request before it becomes numbers to draw."""
+
+    params: Params
+    source: Source
+    capture: Capture
+    head: Head
+    positions: NDArray[np.int64]
+    query: int | None
+    clean: stages.Clean
+    clean_rpc: Pap | None
+    moved: stages.Moved
+    rpc: Pap | None
+    gram: Gram
+    pairs: Eigenpairs
+    place: Hashable
+    spectral: Hashable
+
+
+class Evaluator:
+    """Evaluates requests, and keeps what later ones reuse: a λ change needs no forward pass and no Gram."""
+
+    def __init__(self) -> None:
+        self._turn_to(None)
+
+    def _turn_to(self, source: Source | None) -> None:
+        self._source = source
+        self._memo = Memo()
+        self._curves = Memo(size=8)
+        self._warm: tuple[Hashable, torch.Tensor] | None = None
+
+    def __call__(self, params: Params, source: Source, should_stop: ShouldStop = never) -> Iterator[Result]:
+        """Yield the picture as soon as it is there, then what makes it exact and complete.
+
+        Yields
+        ------
+        Result
+            First of the level asked for, its contaminated eigenvectors warm-started where the exact ones
+            are dear; then with exact ones; then with growing response curves. The last one is `final`.
+
+        Raises
+        ------
+        GramscopeError
+            What the person can mend: an input that does not suit, a device that is not there.
+        Stopped
+            If `should_stop` said so before the first picture.
+        """
+        if source is not self._source:
+            self._turn_to(source)
+        begin = time.perf_counter()
+        scene = self._scene(params, source, should_stop)
+        job = self._job(scene)
+        result = replace(self._result(scene, begin), curves=job.curves, final=scene.pairs.exact and job.done)
+        yield result
+        if not scene.pairs.exact and not should_stop():
+            result = replace(result, moved=self._exact_spectrum(scene), final=job.done)
+            yield result
+        while not job.done and not should_stop():
+            job.advance()
+            yield replace(result, curves=job.curves, final=job.done)
+
+    def _scene(self, p: Params, source: Source, should_stop: ShouldStop) -> _Scene:
+        memo = self._memo
+        device = choose(p.device)
+        at = (p.layer, p.input, device)
+        capture = memo.get("capture", at, lambda: source.capture([p.layer], p.input, device, should_stop))
+        whole = capture.head(p.layer, p.head)
+        place: Hashable = (*at, p.head, p.query)
+        head = memo.get("head", place, lambda: stages.prepare(whole, p.query))
+        _check(should_stop)
+        at_clean = (place, p.queries)
+        clean = memo.get("clean", at_clean, lambda: stages.clean(head, p.queries == "symmetric"))
+        _check(should_stop)
+        hit = (p.contamination, p.level, p.magnitude, p.seed, p.contaminate_values)
+        moved = memo.get("moved", (at_clean, hit), lambda: stages.move(clean, p))
+        clean_rpc = rpc = None
+        if not stages.why_no_pursuit(head):
+            how = (at_clean, p.form, p.lam, p.mu, p.iterations)
+            clean_rpc = memo.get("clean rpc", how, lambda: stages.pursue(head, clean.queries, p))
+            rpc = memo.get("rpc", (how, hit), lambda: stages.pursue(moved.head, moved.queries, p))
+        spectral: Hashable = (place, hit[:-1])
+        gram, pairs = memo.get("moved gram", spectral, lambda: self._moved_gram(place, moved, clean))
+        query, positions = _seen(whole, head, p.query)
+        return _Scene(
+            params=p, source=source, capture=capture, head=head, positions=positions, query=query,
+            clean=clean, clean_rpc=clean_rpc, moved=moved, rpc=rpc, gram=gram, pairs=pairs,
+            place=place, spectral=spectral,
+        )  # fmt: skip
+
+    def _moved_gram(
+        self, place: Hashable, moved: stages.Moved, clean: stages.Clean
+    ) -> tuple[Gram, Eigenpairs]:
+        if not bool(moved.hit.any()):
+            return clean.gram, clean.pairs
+        gram = key_gram(moved.head.k, moved.head.scale)
+        if moved.head.k.shape[0] <= stages.CHEAP:
+            return gram, stages.solve(gram)
+        if self._warm is None or self._warm[0] != place:
+            self._warm = (place, clean.pairs.leading(stages.LEADING).vectors)
+        pairs = stages.solve(gram, self._warm[1])
+        self._warm = (place, pairs.vectors)
+        return gram, pairs
+
+    def _exact_spectrum(self, scene: _Scene) -> Spectrum:
+        pairs = stages.solve(scene.gram)
+        self._warm = (scene.place, pairs.leading(stages.LEADING).vectors)
+        self._memo.put("moved gram", scene.spectral, (scene.gram, pairs))
+        return stages.spectrum(scene.gram, pairs, scene.clean.pairs)
+
+    def _job(self, scene: _Scene) -> CurveJob:
+        p = scene.params
+        what = (scene.place, p.but(level=0.0, variant="softmax", axes=(0, 1), centred=False))
+        return self._curves.get("curves", what, lambda: CurveJob(scene.clean, p))
+
+    def _result(self, scene: _Scene, begin: float) -> Result:
+        p, clean, moved = scene.params, scene.clean, scene.moved
+        values, title, formula = attention_map(p, clean, moved, scene.rpc, scene.gram)
+        pursuit = None
+        if scene.rpc is not None and scene.clean_rpc is not None:
+            n, d = scene.head.k.shape
+            lam = default_lambda(p.form, n, d) if p.lam is None else p.lam
+            pursuit = stages.pursuit(moved, scene.clean_rpc, scene.rpc, lam)
+        norms = clean.errors
+        return Result(
+            params=p,
+            source=scene.source.name,
+            tokens=scene.head.tokens,
+            positions=scene.positions,
+            query=scene.query,
+            contaminated=moved.hit.any(-1).cpu().numpy(),
+            image=scene.capture.image,
+            grid=scene.capture.grid,
+            map=values,
+            map_title=title,
+            map_formula=formula,
+            clean=stages.spectrum(clean.gram, clean.pairs),
+            moved=stages.spectrum(scene.gram, scene.pairs, clean.pairs),
+            projection=stages.projection(clean, moved, p),
+            errors=stages.errors(clean, moved, scene.clean_rpc, scene.rpc),
+            pursuit=pursuit,
+            curves=None,
+            log10_norm_phi=float(norms.log_phi) / stages.LN10,
+            log10_norm_output=float(norms.log_output) / stages.LN10,
+            log10_error_axes=float(norms.log_error_axes) / stages.LN10,
+            log10_error_learned=float(norms.log_error_learned) / stages.LN10,
+            error_learned_negative=bool(norms.learned_negative),
+            plain_kernel=scene.head.plain_kernel,
+            length=len(scene.capture.tokens),
+            text=scene.capture.text,
+            device=clean.head.k.device.type,
+            dtype=str(clean.head.k.dtype).removeprefix("torch."),
+            milliseconds=(time.perf_counter() - begin) * 1e3,
+            final=False,
+            notes=_notes(scene),
+        )
+
+
+def _check(should_stop: ShouldStop) -> None:
+    if should_stop():
+        raise Stopped
+
+
+def _seen(whole: Head, head: Head, query: int | None) -> tuple[int | None, NDArray[np.int64]]:
+    """Return the query whose view this is (None without a mask) and the places of the tokens shown."""
+    n = whole.k.shape[0]
+    if whole.mask is None or bool(whole.mask.all()):
+        return None, np.arange(n)
+    if query is None:
+        query = int(torch.nonzero(whole.mask.any(-1)).max())
+    visible = whole.mask[query].clone()
+    visible[query] = True
+    return query, torch.nonzero(visible).flatten().cpu().numpy()
+
+
+def _notes(scene: _Scene) -> tuple[str, ...]:
+    head, notes = scene.head, list(scene.capture.notes)
+    heads = scene.capture.layers[scene.params.layer]
+    if scene.query is not None:
+        token = scene.capture.tokens[scene.query].text
+        notes.append(
+            f"A masked head: everything is as the query “{token}” (token {scene.query}) sees it, and "
+            "V* projects for that query exactly, for no other."
+        )
+    if heads.q.shape[0] != heads.k.shape[0]:
+        notes.append(f"Query head {head.index} is served by key head {head.kv_index} of {heads.k.shape[0]}.")
+    if not head.plain_kernel:
+        what = "caps its scores" if head.softcap is not None else "adds a position bias to its scores"
+        notes.append(f"This head {what}: its kernel is not exp(τ x·y), and the Gram panels leave that out.")
+    reason = stages.why_no_pursuit(head)
+    if reason:
+        notes.append(reason)
+    if scene.params.queries == "asymmetric":
+        notes.append("Asymmetric RPC, an extension: the head's own clean queries attend to the pursued keys.")
+    return tuple(notes)
