@@ -79,6 +79,8 @@ class ProjectionErrors:
 
     Attributes
     ----------
+    log_norms : Tensor, shape (…, M)
+        ‖φ(q_i)‖², query by query.
     log_phi : Tensor
         (1/N) Σ_i ‖φ(q_i)‖².
     log_projection : Tensor
@@ -93,6 +95,7 @@ class ProjectionErrors:
         Whether the paper's form is negative: the learned output is longer than what it should project.
     """
 
+    log_norms: Tensor
     log_phi: Tensor
     log_projection: Tensor
     log_output: Tensor
@@ -116,6 +119,7 @@ def projection_errors(q: Tensor, gram: Gram, pairs: Eigenpairs, output: Tensor) 
     log_projection = _log_mean_square(h) + 2 * log_scale
     log_output = _log_mean_square(output)
     return ProjectionErrors(
+        log_norms=norms,
         log_phi=log_phi,
         log_projection=log_projection,
         log_output=log_output,
