@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,6 +35,8 @@ class AttentionCall:
         The model's own output, where it had computed it before it could be asked.
     layer : int
         The layer's true number.
+    outer : callable or None
+        The handler around the present one, see `proceed`.
     """
 
     module: nn.Module
@@ -47,6 +50,7 @@ class AttentionCall:
     softcap: float | None = None
     native: Tensor | None = None
     layer: int = 0
+    outer: Callable[[AttentionCall], Tensor] | None = None
 
     @property
     def prescale(self) -> float:
@@ -71,6 +75,10 @@ class AttentionCall:
     def values(self) -> Tensor:
         """Values repeated for the query heads that they serve, (B, Hq, N, Dv)."""
         return self.v.repeat_interleave(self.q.shape[1] // self.v.shape[1], dim=1)
+
+    def proceed(self) -> Tensor:
+        """Return what would be computed without the present handler, (B, Hq, N, Dv)."""
+        return self.softmax() if self.outer is None else self.outer(self)
 
     def softmax(self) -> Tensor:
         """Return what the untouched model computes, by the same kernel, (B, Hq, N, Dv)."""

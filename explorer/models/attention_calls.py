@@ -8,7 +8,7 @@ calls the function: its calls are put together from its projections.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -25,20 +25,21 @@ UNREGISTERED = ("MPNetSelfAttention",)
 """Attention layers that compute by themselves, in MPNet's way: projections q, k, v and o."""
 
 Handler = Callable[[AttentionCall], Tensor]
-"""Returns the output of one call, (B, Hq, N, Dv); `AttentionCall.softmax` leaves the model as it is."""
+"""Returns the output of one call, (B, Hq, N, Dv); `AttentionCall.proceed` leaves it as it would be."""
 
 
 class _Listener:
-    """A handler, and the number of the next layer to call."""
+    """A handler, the one around it, and the number of the next layer to call."""
 
-    def __init__(self, handler: Handler) -> None:
-        self.handler, self.next_layer = handler, 0
+    def __init__(self, handler: Handler, outer: _Listener | None) -> None:
+        self.handler, self.outer, self.next_layer = handler, outer, 0
 
     def restart(self, *_: Any) -> None:
         self.next_layer = 0
 
     def answer(self, call: AttentionCall) -> Tensor:
-        call = replace(call, layer=self.next_layer)
+        outer = None if self.outer is None else self.outer.answer
+        call = replace(call, layer=self.next_layer, outer=outer)
         self.next_layer += 1
         return self.handler(call)
 
@@ -55,6 +56,8 @@ _listener: ContextVar[_Listener | None] = ContextVar("attention listener", defau
 def handling(body: nn.Module, handler: Handler) -> Iterator[None]:
     """Hand every attention call of this thread to `handler` for the time of the context.
 
+    Contexts nest: the inner handler is asked first, and `AttentionCall.proceed` asks the outer one.
+
     Parameters
     ----------
     body : Module
@@ -63,7 +66,7 @@ def handling(body: nn.Module, handler: Handler) -> Iterator[None]:
     handler : callable
         See `Handler`.
     """
-    listener = _Listener(handler)
+    listener = _Listener(handler, _listener.get())
     token = _listener.set(listener)
     with ExitStack() as stack:
         stack.callback(_listener.reset, token)
@@ -71,6 +74,21 @@ def handling(body: nn.Module, handler: Handler) -> Iterator[None]:
         for module in body.modules():
             if type(module).__name__ in UNREGISTERED:
                 _tap(module, stack)
+        yield
+
+
+@contextmanager
+def replacing(body: nn.Module, attend: Handler, layers: Collection[int]) -> Iterator[None]:
+    """Put another attention in the place of softmax in some layers for the time of the context.
+
+    Parameters
+    ----------
+    attend : callable
+        Takes an `AttentionCall`, returns (B, Hq, N, Dv); `AttentionCall.softmax` itself changes no bit.
+    layers : collection of int
+        True numbers.
+    """
+    with handling(body, lambda call: attend(call) if call.layer in layers else call.proceed()):
         yield
 
 

@@ -148,7 +148,7 @@ def capture_heads(
         progress(call.layer + 1, last + 1, f"layer {call.layer}")
         if call.layer == last:
             raise _Enough
-        return call.softmax()
+        return call.proceed()
 
     with _watching_values(body) as inputs, handling(body, handler), suppress(_Enough):
         run()

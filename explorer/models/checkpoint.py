@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import psutil
 import torch
 from torch import Tensor
 
@@ -88,6 +89,11 @@ def read_weights(
         is not finite.
     """
     sizes = [path.stat().st_size for path in files]
+    if sum(sizes) > psutil.virtual_memory().available:
+        raise GramscopeError(
+            f"The weights take {sum(sizes):,} bytes and this machine has {psutil.virtual_memory().available:,} "
+            "free. Close other programs, or open a smaller or quantised model."
+        )
     weights: dict[str, Tensor] = {}
     for number, path in enumerate(files):
         part = load_tensors(path, should_stop, _offset(progress, sum(sizes[:number]), sum(sizes)))

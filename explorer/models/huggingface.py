@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from explorer.errors import GramscopeError
+from explorer.models.attention_calls import Handler, replacing
 from explorer.models.base import Capture, LayerHeads, ShouldStop, Source, never
 from explorer.models.capture import capture_heads
 from explorer.models.facts import describe
@@ -18,6 +20,9 @@ from explorer.models.prepared import Prepared, Reader
 from explorer.models.readers import reader_for
 from explorer.models.safety import Progress, silent
 from explorer.params import Input
+
+
+ANYONES = frozenset({"model", "models", "checkpoint", "output", "best", "last", "final"})
 
 
 class HuggingFaceSource(Source):
@@ -83,6 +88,10 @@ class HuggingFaceSource(Source):
             (*self.loaded.notes, *prepared.notes),
         )  # fmt: skip
 
+    def attending(self, attend: Handler, layers: Collection[int]) -> AbstractContextManager[None]:
+        """Put another attention in the place of softmax in `layers`, for captures and runs alike."""
+        return replacing(self.loaded.body, attend, layers)
+
     def _refuse_strange(self, kept: dict[int, LayerHeads], layers: Sequence[int], prepared: Prepared) -> None:
         for layer in layers:
             if layer not in kept:
@@ -105,6 +114,13 @@ class HuggingFaceSource(Source):
     def close(self) -> None:
         """Let the model's memory go."""
         del self.loaded, self.reader
+
+
+def display_name(folder: Path) -> str:
+    """Name a model by its folder, or by what the hub calls it where it lies in the hub's cache."""
+    if folder.parent.name == "snapshots":
+        return folder.parent.parent.name.removeprefix("models--").replace("--", "/")
+    return f"{folder.parent.name}/{folder.name}" if folder.name in ANYONES else folder.name
 
 
 def open_huggingface(
@@ -130,4 +146,4 @@ def open_huggingface(
         If `should_stop` said so.
     """
     loaded = load_folder(folder, chosen, should_stop, progress)
-    return HuggingFaceSource(folder.name, loaded, reader_for(folder, loaded))
+    return HuggingFaceSource(display_name(folder), loaded, reader_for(folder, loaded))

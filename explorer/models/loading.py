@@ -82,6 +82,19 @@ def _refuse_missing(missing: set[str], model: Any, body: nn.Module) -> tuple[str
     return ()
 
 
+def watch(model: Any, info: dict[str, Any]) -> Loaded:
+    """Choose what is watched of a loaded model; `info` is transformers' loading report.
+
+    Raises
+    ------
+    GramscopeError
+        If weights of the watched part were not in the files.
+    """
+    body = body_of(model)
+    notes = _refuse_missing(set(info["missing_keys"]), model, body)
+    return Loaded(model.requires_grad_(False), body, body.config, notes)
+
+
 def build(config: Any, weights: dict[str, Tensor]) -> Loaded:
     """Make the model of a configuration and fill it.
 
@@ -103,9 +116,7 @@ def build(config: Any, weights: dict[str, Tensor]) -> Loaded:
             "model's attention cannot be watched.",
             str(error),
         ) from error
-    body = body_of(model)
-    notes = _refuse_missing(set(info["missing_keys"]), model, body)
-    return Loaded(model.requires_grad_(False), body, body.config, notes)
+    return watch(model, info)
 
 
 def load_folder(

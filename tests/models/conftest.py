@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 import torch
-import transformers
 
-transformers.utils.logging.disable_progress_bar()
+from explorer.models import offline
+
+transformers = offline.transformers()
 
 TEXT = {"vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4}
 ENCODER = TEXT | {"intermediate_size": 48, "max_position_embeddings": 40}

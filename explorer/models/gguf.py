@@ -1,0 +1,96 @@
+"""GGUF files, through transformers' own support."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import GramscopeError, Stopped
+from explorer.models.attention_calls import register
+from explorer.models.base import ShouldStop, never
+from explorer.models.checkpoint import refuse_not_finite
+from explorer.models.huggingface import HuggingFaceSource
+from explorer.models.loading import Loaded, watch
+from explorer.models.offline import transformers
+from explorer.models.readers import positions_of
+from explorer.models.safety import Progress, refuse_irregular_file, silent
+from explorer.models.text import TextReader
+
+NEEDED = ("gguf", "accelerate")
+
+
+def _refuse_without_packages() -> None:
+    lacking = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if lacking:
+        raise GramscopeError(
+            f"GGUF files need {' and '.join(NEEDED)}; {' and '.join(lacking)} cannot be found: "
+            "run  pip install 'gramscope[gguf]'  and start again."
+        )
+
+
+def _refuse_damaged(path: Path) -> None:
+    with path.open("rb") as file:
+        if file.read(4) != b"GGUF":
+            raise GramscopeError(f"{path.name} is not a GGUF file: it does not begin as one. Copy it again.")
+
+
+def _load(path: Path) -> Loaded:
+    place: dict[str, Any] = {"gguf_file": path.name, "local_files_only": True}
+    config = transformers("models.auto.configuration_auto").AutoConfig.from_pretrained(path.parent, **place)
+    config.use_cache = False
+    mapping = transformers("models.auto.modeling_auto").MODEL_FOR_CAUSAL_LM_MAPPING
+    model, info = mapping[type(config)].from_pretrained(
+        path.parent, config=config, dtype="auto", attn_implementation=register(), output_loading_info=True,
+        quantization_config=transformers().GgufConfig(dequantize=True), **place,
+    )  # fmt: skip
+    return watch(model, info)
+
+
+def _tokenizer(path: Path) -> Any:
+    """Return the tokenizer in the file; None where it holds none that transformers can build."""
+    try:
+        return transformers("models.auto.tokenization_auto").AutoTokenizer.from_pretrained(
+            path.parent, gguf_file=path.name, local_files_only=True, trust_remote_code=False
+        )
+    except Exception:  # each tokenizer raises what it likes; the reader states what stands in
+        return None
+
+
+def open_gguf(path: Path, should_stop: ShouldStop = never, progress: Progress = silent) -> HuggingFaceSource:
+    """Open a GGUF file; quantised weights are unpacked.
+
+    Parameters
+    ----------
+    progress : callable
+        Told of the file's bytes before and after: what lies between cannot be watched.
+
+    Raises
+    ------
+    GramscopeError
+        If packages are missing, or the file is damaged or of a family that transformers does not read.
+    Stopped
+        If `should_stop` said so.
+    """
+    refuse_irregular_file(path)
+    _refuse_damaged(path)
+    _refuse_without_packages()
+    size = path.stat().st_size
+    progress(0, size, f"reading {path.name}")
+    try:
+        loaded = _load(path)
+    except GramscopeError:
+        raise
+    except Exception as error:  # the parser of a damaged file raises what it likes
+        raise GramscopeError(
+            f"{path.name} cannot be read: it is damaged, or of a family that transformers does not "
+            "read from GGUF.",
+            f"{type(error).__name__}: {error}",
+        ) from error
+    for name, parameter in loaded.model.named_parameters():
+        refuse_not_finite(name, parameter, path.name)
+    if should_stop():
+        raise Stopped
+    progress(size, size, f"reading {path.name}")
+    reader = TextReader(_tokenizer(path), loaded.config.vocab_size, positions_of(loaded), loaded.arguments)
+    return HuggingFaceSource(path.stem, loaded, reader)
