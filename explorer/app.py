@@ -13,6 +13,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from explorer import __version__
+from explorer.preload import map_libraries
 from explorer.runner import Evaluate, Runner
 from explorer.settings import settings
 from explorer.state import State
@@ -22,6 +23,7 @@ from explorer.ui.window import MainWindow
 
 
 def _load() -> Evaluate:
+    map_libraries()
     from explorer.analysis import Evaluator
 
     return Evaluator()
