@@ -19,5 +19,7 @@ print(mapped, torch.ones(2).sum().item())
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="reads Linux's list of mapped files")
 def test_libraries_are_mapped_before_the_import() -> None:
-    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=60, check=True
+    )
     assert done.stdout.split() == ["True", "2.0"]

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from explorer.errors import GramscopeError
 from explorer.models.recipes import Recipe
 from explorer.params import Input, Params
+from explorer.preload import map_libraries
 from explorer.state import State
 from explorer.tasks import Progress, ShouldStop, Task
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 
 def _sample(progress: Progress, should_stop: ShouldStop) -> Source:
+    map_libraries()
     from explorer.models.digits import sample_source
 
     return sample_source()
@@ -72,6 +74,7 @@ class Opener(QObject):
         self._wanted = tuple(paths)
 
         def work(progress: Progress, should_stop: ShouldStop) -> Source:
+            map_libraries()
             from explorer.models.open import open_path
 
             return open_path(paths, heads=heads, should_stop=should_stop, progress=progress)
@@ -83,6 +86,7 @@ class Opener(QObject):
         self._wanted = ()
 
         def work(progress: Progress, should_stop: ShouldStop) -> Source:
+            map_libraries()
             from explorer.models.synthetic import SyntheticSource
 
             return SyntheticSource(recipe)
