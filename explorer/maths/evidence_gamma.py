@@ -83,7 +83,8 @@ def gamma_statistics(
     log_gamma = log_scale[..., None, None] + image.abs().log() - log_abs
     product = image * columns
     mean, std, relative_mean, relative_std = _pair_moments(log_gamma, product)
-    cosine = product.sum(-2) / (image.norm(dim=-2) * columns.norm(dim=-2))
+    lengths = image.square().sum(-2) * columns.square().sum(-2)
+    cosine = product.sum(-2) / lengths.sqrt()
     return GammaStatistics(
         mean, std, relative_mean, relative_std,
         torch.rad2deg(torch.arccos(cosine.clamp(-1, 1))),
@@ -100,8 +101,8 @@ def _pair_moments(log_gamma: Tensor, signed: Tensor) -> tuple[Tensor, Tensor, Te
     (infinite or not a number) sort last and count for nothing.
     """
     key, order = sort_last(log_gamma.mT)
+    sign = signed.mT.gather(-1, order).signbit().to(key.dtype).mul_(-2).add_(1).movedim(-1, 0).contiguous()
     key = key.movedim(-1, 0).contiguous()
-    sign = torch.ones_like(key).copysign_(signed.mT.gather(-1, order).movedim(-1, 0))
     valid = key < torch.inf
     sign, drop = sign[:-1] * sign[1:], torch.expm1(key[:-1] - key[1:]).nan_to_num_(nan=0.0)
     first, second = _scan(sign * (1 + drop), 1 - sign - sign * drop)
@@ -133,12 +134,12 @@ def _scan(rho: Tensor, delta: Tensor) -> tuple[Tensor, Tensor]:
     count = torch.arange(1, rho.shape[0] + 1, dtype=rho.dtype, device=rho.device)
     new_first = delta * count.reshape(-1, *[1] * (rho.ndim - 1))
     new_second, cross, rho_squared = new_first * delta, 2 * delta * rho, rho.square()
-    first, second = (rho.new_empty(rho.shape[0] + 1, *rho.shape[1:]) for _ in range(2))
-    first[0] = second[0] = 0
-    for i in range(rho.shape[0]):
-        torch.addcmul(new_first[i], rho[i], first[i], out=first[i + 1])
-        torch.addcmul(new_second[i], rho_squared[i], second[i], out=second[i + 1])
-        second[i + 1].addcmul_(cross[i], first[i])
+    first, second = (rho.new_zeros(rho.shape[0] + 1, *rho.shape[1:]) for _ in range(2))
+    firsts, seconds = first.unbind(0), second.unbind(0)
+    steps = zip(*(x.unbind(0) for x in (new_first, rho, new_second, rho_squared, cross)), strict=True)
+    for i, (add, ratio, add_square, ratio_square, mixed) in enumerate(steps):
+        torch.addcmul(add, ratio, firsts[i], out=firsts[i + 1])
+        torch.addcmul(add_square, ratio_square, seconds[i], out=seconds[i + 1]).addcmul_(mixed, firsts[i])
     return first, second
 
 

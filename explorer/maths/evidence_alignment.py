@@ -1,0 +1,235 @@
+"""Measures of agreement between values V and the values V* that kernel PCA prescribes, over any batch.
+
+Linear CKA: Kornblith et al. 2019; as a test of V = V*: Sarıtaş and Yıldız (arXiv 2505.07908). Overlap is
+the mean squared cosine of the principal angles between column spaces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+from scipy.optimize import linear_sum_assignment
+from torch import Tensor
+
+from explorer.maths.evidence_gamma import GammaStatistics, gamma_statistics, recovered_columns
+
+SCALINGS = ("unit", "axes")
+
+
+def column_basis(values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Orthonormal basis of the column space of centred values.
+
+    The columns are first mixed by a fixed rotation, so that those that depend on others come out as the
+    last ones of the factorisation, where they are told by their size, instead of anywhere.
+
+    Parameters
+    ----------
+    values : Tensor, shape (..., N, Dv)
+
+    Returns
+    -------
+    basis : Tensor, shape (..., N, m)
+        m = min(N, Dv); columns beyond the numerical rank are zero.
+    factor : Tensor, shape (..., m, Dv)
+        basis @ factor is the centred, mixed values: the same Gram matrix up to that rotation.
+    rank : Tensor, shape (...)
+    """
+    centred = values - values.mean(-2, keepdim=True)
+    mix = _rotation(values.shape[-1]).to(values)
+    mixed = (mix @ centred.mT).mT
+    basis, factor = torch.linalg.qr(mixed)
+    tolerance = torch.finfo(values.dtype).eps * max(values.shape[-2:])
+    size = factor.diagonal(dim1=-2, dim2=-1).abs()
+    kept = size > tolerance * factor.flatten(-2).norm(dim=-1)[..., None]
+    return basis * kept[..., None, :], factor, kept.sum(-1)
+
+
+@lru_cache(maxsize=8)
+def _rotation(size: int) -> Tensor:
+    return torch.from_numpy(np.linalg.qr(np.random.default_rng(size).standard_normal((size, size)))[0])
+
+
+def rbf_kernel(values: Tensor) -> Tensor:
+    """Centred RBF kernel matrix over its Frobenius norm, so that kernel CKA is a sum of products.
+
+    exp(−d²/2σ²) with σ² the median of the non-zero squared distances between tokens.
+
+    Parameters
+    ----------
+    values : Tensor, shape (..., N, D)
+
+    Returns
+    -------
+    Tensor, shape (..., N, N)
+    """
+    centred = values - values.mean(-2, keepdim=True)
+    squares = centred.square().sum(-1)
+    distance = (centred @ centred.mT).mul_(-2).add_(squares[..., None]).add_(squares[..., None, :])
+    tiny = torch.finfo(values.dtype).eps * 4 * squares.amax(-1)
+    kernel = distance.div_((-2 * _median_above(distance, tiny))[..., None, None]).exp_()
+    mean = kernel.mean(-1, keepdim=True)
+    centre = mean - mean.mean(-2, keepdim=True) / 2
+    kernel.sub_(centre).sub_(centre.mT)
+    return kernel.div_(kernel.flatten(-2).norm(dim=-1)[..., None, None])
+
+
+def _median_above(distance: Tensor, tiny: Tensor) -> Tensor:
+    """Median over pairs of the squared distances (..., N, N) that are not zero within rounding."""
+    n = distance.shape[-1]
+    rows, columns = np.triu_indices(n, 1)
+    pairs = distance.flatten(-2)[..., torch.from_numpy(rows * n + columns).to(distance.device)]
+    ascending = torch.from_numpy(np.sort(pairs.cpu().numpy(), axis=-1)).to(distance.device)
+    zeros = torch.searchsorted(ascending, tiny[..., None].contiguous(), right=True)
+    last = ascending.shape[-1] - 1
+    middle = [(zeros + last) // 2, (zeros + last + 1) // 2]
+    return sum(ascending.gather(-1, at.clamp(max=last))[..., 0] for at in middle) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """V* of one head or of a batch of heads, with all of it that many values are compared with.
+
+    Attributes
+    ----------
+    star : dict of str to Tensor, shape (..., N, Dv)
+        V* by scaling, "unit" or "axes", over exp(log_size): columns beyond the rank are zero.
+    log_size : dict of str to Tensor, shape (...)
+    basis : Tensor, shape (..., N, m)
+        Orthonormal, of the column space of centred V*, which the scaling does not change.
+    rank : Tensor, shape (...)
+    inner : Tensor, shape (..., m, 2 Dv)
+        basisᵀ [V*_unit, V*_axes], each over the root of its Gram's Frobenius norm.
+    kernel : dict of str to Tensor, shape (..., N, N)
+        `rbf_kernel` of V* by scaling.
+    gram, log_scale, log_g : Tensor, shapes (..., N, N), (...), (..., N)
+        Centred key Gram matrix over exp(log_scale), and log g of the keys.
+    """
+
+    star: dict[str, Tensor]
+    log_size: dict[str, Tensor]
+    basis: Tensor
+    rank: Tensor
+    inner: Tensor
+    kernel: dict[str, Tensor]
+    gram: Tensor
+    log_scale: Tensor
+    log_g: Tensor
+
+    @classmethod
+    def of(
+        cls,
+        star: dict[str, Tensor],
+        log_size: dict[str, Tensor],
+        gram: Tensor,
+        log_scale: Tensor,
+        log_g: Tensor,
+    ) -> Target:
+        """Prepare V* once; see the class for shapes."""
+        basis, _, rank = column_basis(star["unit"])
+        inner = torch.cat([_unit_gram(basis.mT @ star[name]) for name in SCALINGS], -1)
+        kernel = {name: rbf_kernel(star[name]) for name in SCALINGS}
+        return cls(star, log_size, basis, rank, inner, kernel, gram, log_scale, log_g)
+
+    def __getitem__(self, head: int) -> Target:
+        """Return one head of a batch."""
+        pick = {
+            name: {s: x[head] for s, x in getattr(self, name).items()}
+            for name in ("star", "log_size", "kernel")
+        }
+        rest = {n: getattr(self, n)[head] for n in ("basis", "rank", "inner", "gram", "log_scale", "log_g")}
+        return Target(**pick, **rest)
+
+
+def _unit_gram(x: Tensor) -> Tensor:
+    """Scale x (..., r, D) so that ‖xᵀx‖_F is 1."""
+    return x / (x.mT @ x).flatten(-2).norm(dim=-1).sqrt()[..., None, None]
+
+
+def linear_measures(values: Tensor, target: Target) -> dict[str, Tensor]:
+    """Overlap and linear CKA, which need one factorisation: cheap enough for hundreds of draws.
+
+    Parameters
+    ----------
+    values : Tensor, shape (..., N, Dv)
+    target : Target
+        Of the same batch, or of one head for any batch of values.
+
+    Returns
+    -------
+    dict of str to Tensor, shape (...)
+    """
+    basis, factor, rank = column_basis(values)
+    cosines = basis.mT @ target.basis
+    aligned = _unit_gram(factor).mT @ (cosines @ target.inner)
+    cka = aligned.unflatten(-1, (2, -1)).square().sum((-3, -1))
+    overlap = cosines.square().sum((-2, -1)) / torch.minimum(rank, target.rank)
+    return {"overlap": overlap, "linear_cka_unit": cka[..., 0], "linear_cka_axes": cka[..., 1]}
+
+
+def direct_measures(values: Tensor, target: Target) -> dict[str, Tensor]:
+    """Kernel CKA, cosines and errors; arguments and result as in `linear_measures`."""
+    kernel = rbf_kernel(values)
+    found: dict[str, Tensor] = {}
+    for name in SCALINGS:
+        star = target.star[name]
+        found[f"kernel_cka_{name}"] = (kernel * target.kernel[name]).sum((-2, -1))
+        found[f"cosine_{name}"], found[f"cosine_matched_{name}"] = cosines(values, star)
+        errors = relative_errors(values, star, target.log_size[name])
+        found.update({f"{key}_{name}": error for key, error in errors.items()})
+    return found
+
+
+def gamma_measures(learned: GammaStatistics) -> dict[str, Tensor]:
+    """Means over columns of the γ test's relative spread and angle."""
+    return {"gamma_relative": learned.relative_mean.nanmean(-1), "gamma_angle": learned.angle.nanmean(-1)}
+
+
+def costly_measures(values: Tensor, target: Target) -> dict[str, Tensor]:
+    """All but `linear_measures`, whose arguments and result these share."""
+    columns, log_abs = recovered_columns(values, target.log_g)
+    learned = gamma_statistics(target.gram, target.log_scale, columns, log_abs)
+    return direct_measures(values, target) | gamma_measures(learned)
+
+
+def cosines(values: Tensor, star: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean cosine of tokens' values V_j and V*_j, as they stand and under the best one-to-one matching.
+
+    Parameters
+    ----------
+    values, star : Tensor, shape (..., N, Dv)
+    """
+    table = _unit_rows(values) @ _unit_rows(star).mT
+    flat = table.reshape(-1, *table.shape[-2:]).cpu().numpy()
+    matched = [cosine[linear_sum_assignment(cosine, maximize=True)].mean() for cosine in flat]
+    return table.diagonal(dim1=-2, dim2=-1).mean(-1), torch.tensor(matched).reshape(table.shape[:-2]).to(
+        table
+    )
+
+
+def _unit_rows(x: Tensor) -> Tensor:
+    return x / x.norm(dim=-1, keepdim=True).clamp(min=torch.finfo(x.dtype).tiny)
+
+
+def relative_errors(values: Tensor, star: Tensor, log_size: Tensor) -> dict[str, Tensor]:
+    """‖V − V*‖/‖V‖ as it stands, at the best scale, and at the best scale and rotation.
+
+    Parameters
+    ----------
+    values, star : Tensor, shape (..., N, Dv)
+        V, and V* over exp(log_size).
+    log_size : Tensor, shape (...)
+    """
+    length = values.flatten(-2).norm(dim=-1)[..., None, None]
+    unit = values / length
+    direction = star / star.flatten(-2).norm(dim=-1)[..., None, None]
+    inner = (unit * direction).sum((-2, -1))[..., None, None]
+    raw = unit - star * (log_size.exp()[..., None, None] / length)
+    nuclear = torch.linalg.svdvals(unit.mT @ direction).sum(-1)
+    return {
+        "frobenius": raw.flatten(-2).norm(dim=-1),
+        "frobenius_scaled": (unit - inner * direction).flatten(-2).norm(dim=-1),
+        "frobenius_procrustes": (1 - nuclear.square()).clamp(min=0).sqrt(),
+    }

@@ -1,0 +1,138 @@
+"""From a measure and its draws under a null: z-scores, ranks, and what survives many heads. numpy only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+ROUNDING = 1e-9
+FDR = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """How a measure stands against its draws under one null, one entry a head.
+
+    Attributes
+    ----------
+    mean, std : ndarray, shape (H,)
+        Of the draws; the deviation is the unbiased one.
+    z : ndarray, shape (H,)
+        (measure − mean) / std, signed so that positive means closer to V* than the null; 0 where neither
+        the draws nor the measure vary beyond rounding, NaN where the draws do not vary and the measure differs.
+    p, p_below : ndarray, shape (H,)
+        (1 + draws at least as close to V*) / (1 + draws), and the same for at most as close.
+    quantiles : ndarray, shape (H, 5)
+        2.5, 25, 50, 75 and 97.5 % of the draws.
+    draws : int
+    """
+
+    mean: Array
+    std: Array
+    z: Array
+    p: Array
+    p_below: Array
+    quantiles: Array
+    draws: int
+
+
+def score(observed: ArrayLike, draws: ArrayLike, better: int) -> Scores:
+    """Compare heads with draws under a null.
+
+    Parameters
+    ----------
+    observed : array_like, shape (H,)
+    draws : array_like, shape (H, S)
+    better : int
+        +1 where larger is closer to V*, −1 where smaller is.
+    """
+    x, null = np.asarray(observed, float), np.asarray(draws, float)
+    count = null.shape[1]
+    mean = null.mean(1)
+    std = null.std(1, ddof=1) if count > 1 else np.full(len(x), np.nan)
+    rounding = ROUNDING * np.maximum(np.abs(null).max(1), np.abs(x))
+    distance = better * (x - mean)
+    flat = std <= rounding
+    z = np.where(flat, np.nan, distance) / np.where(flat, 1.0, std)
+    z = np.where(flat & (np.abs(distance) <= rounding), 0.0, z)
+    gap = better * (null - x[:, None])
+    known = np.isfinite(x) & np.isfinite(null).all(1)
+    p = (1 + (gap >= -rounding[:, None]).sum(1)) / (1 + count)
+    below = (1 + (gap <= rounding[:, None]).sum(1)) / (1 + count)
+    quantiles = np.quantile(null, [0.025, 0.25, 0.5, 0.75, 0.975], axis=1).T
+    return Scores(mean, std, z, np.where(known, p, np.nan), np.where(known, below, np.nan), quantiles, count)
+
+
+def benjamini_hochberg(p: ArrayLike) -> Array:
+    """Adjusted p-values: rejecting those at most q keeps the expected share of false ones at q.
+
+    Benjamini and Hochberg (1995). NaN stay NaN and are not counted as tests.
+
+    Parameters
+    ----------
+    p : array_like, shape (H,)
+    """
+    p = np.asarray(p, float)
+    adjusted = np.full(p.shape, np.nan)
+    tested = np.flatnonzero(np.isfinite(p))
+    order = tested[np.argsort(p[tested], kind="stable")]
+    ratio = p[order] * len(order) / np.arange(1, len(order) + 1)
+    adjusted[order] = np.minimum.accumulate(ratio[::-1])[::-1].clip(max=1.0)
+    return adjusted
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How heads are distributed against one null in one measure.
+
+    Attributes
+    ----------
+    heads : int
+        Heads with a defined z.
+    mean_z, std_z : float
+        Mean and unbiased deviation of z over heads; if the null held for all, 0 and about 1.
+    above, below : int
+        Heads with z > 3 and z < −3.
+    discoveries, discoveries_below : int
+        Heads closer to V* (farther from it) than the null at a false discovery rate of 5 %.
+    smallest_p : float
+        1/(1 + draws), the least that this many draws can give.
+    draws : int
+    """
+
+    heads: int
+    mean_z: float
+    std_z: float
+    above: int
+    below: int
+    discoveries: int
+    discoveries_below: int
+    smallest_p: float
+    draws: int
+
+
+def spread_over_heads(z: ArrayLike, p: ArrayLike, p_below: ArrayLike, draws: int) -> Spread:
+    """Summarise heads: the distribution of z and what survives the false discovery rate.
+
+    Parameters
+    ----------
+    z, p, p_below : array_like, shape (H,)
+        As `Scores` has them.
+    draws : int
+    """
+    z = np.asarray(z, float)
+    known = z[np.isfinite(z)]
+    return Spread(
+        heads=len(known),
+        mean_z=float(known.mean()) if len(known) else float("nan"),
+        std_z=float(known.std(ddof=1)) if len(known) > 1 else float("nan"),
+        above=int((known > 3).sum()),
+        below=int((known < -3).sum()),
+        discoveries=int((benjamini_hochberg(p) <= FDR).sum()),
+        discoveries_below=int((benjamini_hochberg(p_below) <= FDR).sum()),
+        smallest_p=1 / (1 + draws),
+        draws=draws,
+    )
