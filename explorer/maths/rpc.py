@@ -1,7 +1,6 @@
 """RPC-Attention: principal attention pursuit, and the attentions that it is compared with.
 
-Keys are split K ≈ L + S, L low-rank through attention and S sparse (Teo and Nguyen, arXiv 2406.13762,
-section 3). With the scaled dual Z = Y/μ one iteration from L = Z = 0 is
+Keys are split K ≈ L + S, L low-rank through attention and S sparse (Teo and Nguyen, arXiv 2406.13762). With the scaled dual Z = Y/μ one iteration from L = Z = 0 is
 
     R = clamp(K − L + Z, −t, t)    what the threshold leaves; S ← K − L + Z − R
     C ← K − S ∓ Z = L + R − 2Z  ("published")  or  L + R  ("pcp")
@@ -10,17 +9,14 @@ section 3). With the scaled dual Z = Y/μ one iteration from L = Z = 0 is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from explorer.errors import GramscopeError
 from explorer.maths.attention import attention_weights, fused_attention, upcast
-
-Form = Literal["published", "pcp"]
-Queries = Literal["symmetric", "asymmetric"]
+from explorer.params import Form, Queries
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -64,7 +60,8 @@ def default_lambda(form: Form, n: int, d: int) -> float:
 def default_mu(k: Tensor, width: int) -> Tensor:
     """Compute μ = N·W/(4‖K‖₁) over each head's entries, shape (…); 1 for keys that are all zero."""
     size = k.abs().sum((-2, -1))
-    return torch.where(size > 0, k.shape[-2] * width / (4 * size), 1.0)
+    mu = k.shape[-2] * width / (4 * torch.where(size > 0, size, 1.0))
+    return torch.where(size > 0, mu.clamp_max(torch.finfo(mu.dtype).max), 1.0)
 
 
 def pap(
@@ -109,5 +106,58 @@ def pap(
     Raises
     ------
     GramscopeError
-        If the values are not as wide as the keys: K ≈ L + S cannot hold then.
+        If the values are not as wide as the keys (K ≈ L + S cannot hold then), or without iterations.
     """
+    if iterations < 1:
+        raise GramscopeError("RPC-Attention needs at least one iteration.")
+    if v.shape[-1] != k.shape[-1]:
+        raise GramscopeError(
+            f"RPC-Attention needs values as wide as keys, and this head has {v.shape[-1]}-dimensional values "
+            f"with {k.shape[-1]}-dimensional keys. Choose another head or checkpoint for it."
+        )
+    q, k, v = upcast(q), upcast(k), upcast(v)
+    mu = default_mu(k, width) if mu is None else torch.as_tensor(mu).to(k)
+    threshold = _threshold(default_lambda(form, *k.shape[-2:]) if lam is None else lam, mu, form)
+    upper = threshold[..., None, None]
+    lower = -upper
+    low = dual = k.new_zeros(())
+    steps: list[tuple[Tensor, Tensor, Tensor]] = []
+    for _ in range(iterations):
+        gap = torch.sub(k, low).add_(dual)
+        rest = torch.minimum(torch.maximum(gap, lower), upper)
+        joined = low + rest
+        c = torch.sub(joined, dual, alpha=2) if form == "published" else joined
+        asking = c if queries == "symmetric" else q
+        low = fused_attention(asking, c, v, scale, mask, bias, softcap)
+        before, dual = dual, joined - low
+        if trace:
+            steps.append((_size(dual - before), low, gap - rest))
+    result = Pap(low, gap - rest, c, asking, mu, threshold)
+    return _with_trace(result, steps, _size(k)) if trace else result
+
+
+def _threshold(lam: float | Tensor, mu: Tensor, form: Form) -> Tensor:
+    lam = torch.as_tensor(lam).to(mu)
+    t = lam * mu if form == "published" else lam / mu
+    return t.clamp_max(torch.finfo(t.dtype).max)
+
+
+def _size(x: Tensor) -> Tensor:
+    return torch.linalg.vector_norm(x, dim=(-2, -1))
+
+
+def _with_trace(result: Pap, steps: list[tuple[Tensor, Tensor, Tensor]], key_size: Tensor) -> Pap:
+    left, low, sparse = (torch.stack(column) for column in zip(*steps, strict=True))
+    residuals = left / torch.where(key_size > 0, key_size, 1.0)
+    return replace(result, residuals=residuals, trace_low=low, trace_sparse=sparse)
+
+
+def rpc_weights(
+    result: Pap,
+    scale: float,
+    mask: Tensor | None = None,
+    bias: Tensor | None = None,
+    softcap: float | None = None,
+) -> Tensor:
+    """Compute the last attention map of a pursuit, softmax(τ C Cᵀ) or softmax(τ Q Cᵀ), shape (…, N, N)."""
+    return attention_weights(result.queries, result.denoised, scale, mask, bias, softcap)
