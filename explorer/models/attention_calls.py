@@ -8,10 +8,12 @@ calls the function: its calls are put together from its projections.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -29,27 +31,34 @@ Handler = Callable[[AttentionCall], Tensor]
 
 
 class _Listener:
-    """A handler, the one around it, and the number of the next layer to call."""
+    """A handler of one body's calls, and the number of the next layer to call."""
 
-    def __init__(self, handler: Handler, outer: _Listener | None) -> None:
-        self.handler, self.outer, self.next_layer = handler, outer, 0
+    def __init__(self, body: nn.Module, handler: Handler) -> None:
+        self.modules, self.handler, self.next_layer = frozenset(body.modules()), handler, 0
 
     def restart(self, *_: Any) -> None:
         self.next_layer = 0
 
-    def answer(self, call: AttentionCall) -> Tensor:
-        outer = None if self.outer is None else self.outer.answer
-        call = replace(call, layer=self.next_layer, outer=outer)
+    def number(self) -> int:
         self.next_layer += 1
-        return self.handler(call)
+        return self.next_layer - 1
+
+
+_listeners: ContextVar[tuple[_Listener, ...]] = ContextVar("attention listeners", default=())
+"""Of this thread, the innermost first."""
 
 
 def _answer(call: AttentionCall) -> Tensor:
-    listener = _listener.get()
-    return call.softmax() if listener is None else listener.answer(call)
+    """Ask the listeners to the call's model, the innermost of which counts its layers."""
+    concerned = [listener for listener in _listeners.get() if call.module in listener.modules]
+    if not concerned:
+        return call.softmax()
+    return _ask(concerned, replace(call, layer=concerned[0].number()))
 
 
-_listener: ContextVar[_Listener | None] = ContextVar("attention listener", default=None)
+def _ask(concerned: list[_Listener], call: AttentionCall) -> Tensor:
+    others = concerned[1:]
+    return concerned[0].handler(replace(call, outer=partial(_ask, others) if others else None))
 
 
 @contextmanager
@@ -66,15 +75,14 @@ def handling(body: nn.Module, handler: Handler) -> Iterator[None]:
     handler : callable
         See `Handler`.
     """
-    listener = _Listener(handler, _listener.get())
-    token = _listener.set(listener)
-    with ExitStack() as stack:
-        stack.callback(_listener.reset, token)
-        stack.callback(body.register_forward_pre_hook(listener.restart).remove)
-        for module in body.modules():
-            if type(module).__name__ in UNREGISTERED:
-                _tap(module, stack)
+    listener = _Listener(body, handler)
+    token = _listeners.set((listener, *_listeners.get()))
+    hook = body.register_forward_pre_hook(listener.restart)
+    try:
         yield
+    finally:
+        _listeners.reset(token)
+        hook.remove()
 
 
 @contextmanager
@@ -92,35 +100,40 @@ def replacing(body: nn.Module, attend: Handler, layers: Collection[int]) -> Iter
         yield
 
 
-def _tap(attention: Any, stack: ExitStack) -> None:
-    """Make an unregistered attention layer's calls answered: before its output projection reads them."""
-    parts: dict[str, Any] = {}
+def tap(model: nn.Module) -> None:
+    """Make the calls of unregistered attention layers answered too, for good."""
+    for module in model.modules():
+        if type(module).__name__ in UNREGISTERED:
+            _tap(module)
+
+
+def _tap(attention: Any) -> None:
+    """Put a layer's call together from its projections, before its output projection reads the result."""
+    parts = threading.local()
 
     def start(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        parts.update(zip(("hidden_states", "attention_mask", "position_bias"), args, strict=False), **kwargs)
+        given = dict(zip(("hidden_states", "attention_mask", "position_bias"), args, strict=False), **kwargs)
+        parts.mask, parts.bias = given.get("attention_mask"), given.get("position_bias")
+
+    def split(flat: Tensor) -> Tensor:
+        return flat.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)
 
     def note(name: str) -> Callable[..., None]:
-        def hook(module: nn.Module, args: Any, output: Tensor) -> None:
-            parts[name] = output.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)
-
-        return hook
+        return lambda module, args, output: setattr(parts, name, split(output))
 
     def finish(module: nn.Module, args: tuple[Tensor]) -> tuple[Tensor]:
-        q, mask = parts["q"], parts["attention_mask"]
         call = AttentionCall(
-            attention, q, parts["k"], parts["v"], q.shape[-1] ** -0.5,
-            mask=None if mask is None else mask > torch.finfo(mask.dtype).min / 2,
-            bias=parts["position_bias"],
-            native=args[0].unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2),
+            attention, parts.q, parts.k, parts.v, parts.q.shape[-1] ** -0.5,
+            mask=None if parts.mask is None else parts.mask > torch.finfo(parts.mask.dtype).min / 2,
+            bias=parts.bias, native=split(args[0]),
         )  # fmt: skip
-        parts.clear()
+        parts.__dict__.clear()
         return (_answer(call).transpose(1, 2).flatten(2),)
 
-    hooks = [getattr(attention, name).register_forward_hook(note(name)) for name in ("q", "k", "v")]
-    hooks.append(attention.register_forward_pre_hook(start, with_kwargs=True))
-    hooks.append(attention.o.register_forward_pre_hook(finish))
-    for hook in hooks:
-        stack.callback(hook.remove)
+    attention.register_forward_pre_hook(start, with_kwargs=True)
+    for name in ("q", "k", "v"):
+        getattr(attention, name).register_forward_hook(note(name))
+    attention.o.register_forward_pre_hook(finish)
 
 
 def _attention(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -23,13 +24,16 @@ class _Enough(Exception):
 
 
 class _ValueInputs:
-    """What the value projection that ran last has read."""
+    """What the value projection that ran last in this thread has read."""
 
-    projection: nn.Module | None = None
-    x: Tensor
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
+        self.projection: nn.Module | None = None
+        self.x = torch.empty(0)
 
     def note(self, projection: nn.Module, args: tuple[Any, ...]) -> None:
-        self.projection, self.x = projection, args[0]
+        if threading.get_ident() == self.thread:
+            self.projection, self.x = projection, args[0]
 
 
 def value_projection(attention: nn.Module) -> nn.Module | None:
@@ -100,10 +104,10 @@ def _keep(call: AttentionCall, inputs: _ValueInputs) -> LayerHeads:
     if inputs.projection is not None and inputs.projection is value_projection(call.module):
         x = inputs.x.reshape(-1, inputs.x.shape[-1]).detach()
         w_v = value_weights(inputs.projection, x, v, call.q.shape[1])
-    visible = call.visible
+    visible = None if call.visible is None else call.visible[0, 0].expand(call.q.shape[-2], -1)
     return LayerHeads(
         q=(call.q[0] / call.prescale).contiguous(), k=call.k[0].contiguous(), v=v,
-        scale=call.scale * call.prescale, mask=None if visible is None else visible[0, 0],
+        scale=call.scale * call.prescale, mask=visible,
         bias=None if call.bias is None else call.bias[0].detach(), softcap=call.softcap, x=x, w_v=w_v,
     )  # fmt: skip
 

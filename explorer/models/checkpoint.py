@@ -89,10 +89,11 @@ def read_weights(
         is not finite.
     """
     sizes = [path.stat().st_size for path in files]
-    if sum(sizes) > psutil.virtual_memory().available:
+    free = psutil.virtual_memory().available
+    if sum(sizes) > free:
         raise GramscopeError(
-            f"The weights take {sum(sizes):,} bytes and this machine has {psutil.virtual_memory().available:,} "
-            "free. Close other programs, or open a smaller or quantised model."
+            f"The weights take {sum(sizes):,} bytes and this machine has {free:,} free. Close other programs "
+            "or open a smaller or quantised model."
         )
     weights: dict[str, Tensor] = {}
     for number, path in enumerate(files):

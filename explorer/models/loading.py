@@ -10,7 +10,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from explorer.errors import GramscopeError
-from explorer.models.attention_calls import register
+from explorer.models.attention_calls import register, tap
 from explorer.models.base import ShouldStop, never
 from explorer.models.checkpoint import read_weights, weight_files
 from explorer.models.configs import read_config
@@ -91,6 +91,7 @@ def watch(model: Any, info: dict[str, Any]) -> Loaded:
         If weights of the watched part were not in the files.
     """
     body = body_of(model)
+    tap(body)
     notes = _refuse_missing(set(info["missing_keys"]), model, body)
     return Loaded(model.requires_grad_(False), body, body.config, notes)
 

@@ -188,7 +188,9 @@ class _CountedFile:
         return data
 
     def readline(self, size: int = -1) -> bytes:
-        return self._file.readline(size)
+        line = self._file.readline(size)
+        self._count(len(line))
+        return line
 
     def readinto(self, buffer: Any) -> int:
         size = self._file.readinto(buffer)  # type: ignore[attr-defined]

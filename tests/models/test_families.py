@@ -57,7 +57,7 @@ def capture_all(folder: Path, input: Input) -> tuple[HuggingFaceSource, Capture]
 @pytest.mark.parametrize("name", FAMILIES)
 def test_heads_agree_with_the_untouched_model(name: str, tiny: Callable[[str], Path]) -> None:
     family = FAMILIES[name]
-    source, capture = capture_all(tiny(name), Input() if family.tokens > 12 else IDS)
+    source, capture = capture_all(tiny(name), _input(family))
     assert (source.layers, source.heads) == (3, 4)
     assert len(capture.tokens) == family.tokens
     truth = untouched_outputs(tiny(name), family, source.prepare(1, _input(family), CPU).arguments)
@@ -76,7 +76,7 @@ def _input(family: Family) -> Input:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_values_are_the_layer_input_times_the_value_weights(name: str, tiny: Callable[[str], Path]) -> None:
-    source, capture = capture_all(tiny(name), _input(FAMILIES[name]))
+    _, capture = capture_all(tiny(name), _input(FAMILIES[name]))
     for layer in range(3):
         for index in range(4):
             head = capture.head(layer, index)
