@@ -1,10 +1,12 @@
-"""RPC-Attention: principal attention pursuit, and the attentions that it is compared with.
+"""RPC-Attention: principal attention pursuit.
 
-Keys are split K ≈ L + S, L low-rank through attention and S sparse (Teo and Nguyen, arXiv 2406.13762). With the scaled dual Z = Y/μ one iteration from L = Z = 0 is
+Keys are split K ≈ L + S, L low-rank through attention and S sparse (Teo and Nguyen, arXiv 2406.13762).
+With the scaled dual Z = Y/μ one iteration from L = Z = 0 is
 
-    R = clamp(K − L + Z, −t, t)    what the threshold leaves; S ← K − L + Z − R
-    C ← K − S ∓ Z = L + R − 2Z  ("published")  or  L + R  ("pcp")
-    L' = softmax(τ C Cᵀ) V,    Z ← Z + K − L' − S = L + R − L',    L ← L'
+    R = clamp(K − L + Z, −t, t)    what the threshold leaves: S ← K − L + Z − R
+    C ← K − S ∓ Z                  = L + R − 2Z ("published") or L + R ("pcp")
+    L' ← softmax(τ C Cᵀ) V
+    Z ← Z + K − L' − S             = L + R − L'
 """
 
 from __future__ import annotations
@@ -116,7 +118,7 @@ def pap(
             f"with {k.shape[-1]}-dimensional keys. Choose another head or checkpoint for it."
         )
     q, k, v = upcast(q), upcast(k), upcast(v)
-    mu = default_mu(k, width) if mu is None else torch.as_tensor(mu).to(k)
+    mu = default_mu(k, width) if mu is None else torch.as_tensor(mu, dtype=k.dtype, device=k.device)
     threshold = _threshold(default_lambda(form, *k.shape[-2:]) if lam is None else lam, mu, form)
     upper = threshold[..., None, None]
     lower = -upper
@@ -137,7 +139,7 @@ def pap(
 
 
 def _threshold(lam: float | Tensor, mu: Tensor, form: Form) -> Tensor:
-    lam = torch.as_tensor(lam).to(mu)
+    lam = torch.as_tensor(lam, dtype=mu.dtype, device=mu.device)
     t = lam * mu if form == "published" else lam / mu
     return t.clamp_max(torch.finfo(t.dtype).max)
 
