@@ -22,7 +22,8 @@ from explorer.maths.gram import (
     variance_share,
 )
 from explorer.maths.projection import ProjectionErrors, project_keys, projection_errors
-from explorer.maths.rpc import Pap, clipped_attention, pap, uniform_attention
+from explorer.maths.references import clipped_attention, uniform_attention
+from explorer.maths.rpc import Pap, pap
 from explorer.models.base import Head
 from explorer.params import Params
 from explorer.result import Array, Errors, Projection, Pursuit, Spectrum
@@ -185,7 +186,10 @@ def errors(c: Clean, m: Moved, clean_rpc: Pap | None, rpc: Pap | None) -> Errors
     """Compute the three errors and the two references of one level."""
     missing = np.full(c.output.shape[0], math.nan)
     uniform = uniform_attention(m.head.v, m.head.mask)
-    clipped = clipped_attention(m.queries, m.head.k, m.head.v, m.head.scale, m.head.mask)
+    own = None if m.queries is m.head.k else m.queries
+    clipped = clipped_attention(
+        own, m.head.k, m.head.v, m.head.scale, m.head.mask, m.head.bias, m.head.softcap
+    )
     both = rpc is not None and clean_rpc is not None
     return Errors(
         softmax=relative(m.output, c.output),
