@@ -14,13 +14,12 @@ from explorer.models.attention_calls import Handler, replacing
 from explorer.models.base import Capture, LayerHeads, ShouldStop, Source, never
 from explorer.models.capture import capture_heads
 from explorer.models.facts import describe
-from explorer.models.loading import Loaded, load_folder
+from explorer.models.loading import Loaded, load_folder, reinitialised
 from explorer.models.memory import footprint, free_bytes
 from explorer.models.prepared import Prepared, Reader
 from explorer.models.readers import reader_for
 from explorer.models.safety import Progress, silent
 from explorer.params import Input
-
 
 ANYONES = frozenset({"model", "models", "checkpoint", "output", "best", "last", "final"})
 
@@ -110,6 +109,10 @@ class HuggingFaceSource(Source):
                     f"Layer {layer} of {self.name} gives NaN or infinity for this input. Its number format "
                     f"({self.loaded.model.dtype}) may be too narrow, or its weights are broken."
                 )
+
+    def untrained(self, seed: int) -> HuggingFaceSource:
+        """Return the same architecture as initialised with `seed`, reading the same inputs."""
+        return HuggingFaceSource(f"{self.name}, untrained", reinitialised(self.loaded, seed), self.reader)
 
     def close(self) -> None:
         """Let the model's memory go."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor, nn, random
 
 from explorer.errors import GramscopeError
 from explorer.models.attention_calls import register, tap
@@ -118,6 +119,17 @@ def build(config: Any, weights: dict[str, Tensor]) -> Loaded:
             str(error),
         ) from error
     return watch(model, info)
+
+
+def reinitialised(loaded: Loaded, seed: int) -> Loaded:
+    """Return the same architecture with the weights that training would start from; torch's seed is left alone."""
+    model = loaded.model
+    with random.fork_rng(devices=[]):
+        random.manual_seed(seed)
+        fresh = type(model)._from_config(
+            copy.deepcopy(model.config), attn_implementation=register(), dtype=model.dtype
+        )
+    return watch(fresh.eval(), {"missing_keys": ()})
 
 
 def load_folder(
