@@ -86,6 +86,11 @@ QSplitter::handle:vertical {{ height: 1px; }}
 *[role="warning"] {{ color: {warning}; }}
 *[role="big"] {{ font-size: 20px; }}
 *[role="heading"] {{ font-weight: 600; }}
+QFrame[role^="message"] {{ background: {raised}; border: none; border-bottom: 1px solid {hairline}; }}
+QFrame[role="message-error"] {{ border-left: 4px solid {error}; }}
+QFrame[role="message-warning"] {{ border-left: 4px solid {warning}; }}
+QFrame[role="message-info"] {{ border-left: 4px solid {accent}; }}
+QFrame[role^="message"] QLabel {{ border: none; }}
 *[role="drop"] {{ border: 2px dashed {accent}; }}
 """
 

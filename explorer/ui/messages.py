@@ -1,0 +1,283 @@
+"""Messages that ask for nothing: a sentence, its details folded, kept until a window can show them."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from types import TracebackType
+from typing import Literal
+
+from PySide6.QtCore import (
+    QMessageLogContext,
+    QObject,
+    QTimer,
+    QtMsgType,
+    Signal,
+    qInstallMessageHandler,
+)
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
+
+from explorer.errors import GramscopeError, Stopped
+from explorer.logs import about
+
+Level = Literal["error", "warning", "info"]
+INFO_MS = 6000
+MOST_SHOWN = 3
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One thing to tell.
+
+    Attributes
+    ----------
+    level : "error", "warning" or "info"
+    sentence : str
+        What is wrong, and what to do.
+    detail : str
+        Shown when unfolded; empty: none.
+    """
+
+    level: Level
+    sentence: str
+    detail: str = ""
+
+    def to_copy(self) -> str:
+        """Return what "Copy details" puts on the clipboard."""
+        return "\n\n".join(filter(None, (self.sentence, self.detail, about())))
+
+
+class Messages(QObject):
+    """Takes messages from any thread and holds them until someone shows them.
+
+    Signals
+    -------
+    posted(Message)
+    """
+
+    posted = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        self._kept: list[Message] = []
+        self._shown = False
+
+    def post(self, message: Message) -> None:
+        """Show `message` now, or as soon as there is a window."""
+        with self._lock:
+            if not self._shown:
+                self._kept.append(message)
+                return
+        self.posted.emit(message)
+
+    def show_in(self, show: Callable[[Message], None]) -> None:
+        """Hand what was kept, and everything from now on, to `show` (a method of a widget)."""
+        self.posted.connect(show)
+        with self._lock:
+            self._shown = True
+            kept, self._kept = self._kept, []
+        for message in kept:
+            show(message)
+
+    def keep(self, show: Callable[[Message], None]) -> None:
+        """Stop handing messages to `show` and keep them again."""
+        with self._lock:
+            self._shown = False
+        self.posted.disconnect(show)
+
+
+@cache
+def messages() -> Messages:
+    """Return the one exchange of this process."""
+    return Messages()
+
+
+def error(sentence: str, detail: str = "") -> None:
+    """Tell that something went wrong."""
+    messages().post(Message("error", sentence, detail))
+
+
+def warning(sentence: str, detail: str = "") -> None:
+    """Tell what must be known to read the picture right."""
+    messages().post(Message("warning", sentence, detail))
+
+
+def info(sentence: str, detail: str = "") -> None:
+    """Tell what was done; it goes away by itself."""
+    messages().post(Message("info", sentence, detail))
+
+
+def report(exception: BaseException) -> None:
+    """Tell and log an exception; a computation that was asked to stop is none."""
+    if isinstance(exception, Stopped):
+        return
+    trace = "".join(traceback.format_exception(exception))
+    log.error("%s\n%s", exception, trace)
+    if isinstance(exception, GramscopeError):
+        error(str(exception), exception.detail)
+        return
+    kind = type(exception).__name__
+    error(f"Something unexpected went wrong ({kind}). What is on screen stays as it was.", trace)
+
+
+class MessageBar(QFrame):
+    """One message with its buttons.
+
+    Signals
+    -------
+    closed()
+    """
+
+    closed = Signal()
+
+    def __init__(self, message: Message) -> None:
+        super().__init__()
+        self.message = message
+        self.times = 1
+        self.setProperty("role", f"message-{message.level}")
+        self.setAccessibleName(f"{message.level}: {message.sentence}")
+        self.sentence = QLabel(message.sentence)
+        self.sentence.setWordWrap(True)
+        self.detail = QPlainTextEdit(message.detail)
+        self.detail.setReadOnly(True)
+        self.detail.setMaximumHeight(160)
+        self.detail.hide()
+        self.unfold = _button("Details", "Show what lies behind this message")
+        self.unfold.setCheckable(True)
+        self.unfold.toggled.connect(self.detail.setVisible)
+        self.copy = _button("Copy details", "Copy the message, its details and the versions in use")
+        self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(message.to_copy()))
+        self.dismiss = _button("✕", "Close this message")
+        self.dismiss.clicked.connect(self.closed)
+        self.unfold.setVisible(bool(message.detail))
+        self.copy.setVisible(message.level != "info")
+        self._lay_out()
+        self._clock = QTimer(self, singleShot=True, interval=INFO_MS)
+        self._clock.timeout.connect(self.closed)
+        self._restart_clock()
+
+    def again(self) -> None:
+        """Count the same message once more."""
+        self.times += 1
+        self.sentence.setText(f"{self.message.sentence} (×{self.times})")
+        self._restart_clock()
+
+    def _restart_clock(self) -> None:
+        if self.message.level == "info":
+            self._clock.start()
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.sentence, 1)
+        for button in (self.unfold, self.copy, self.dismiss):
+            row.addWidget(button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 4, 8, 4)
+        column.setSpacing(4)
+        column.addLayout(row)
+        column.addWidget(self.detail)
+
+
+def _button(text: str, tip: str) -> QToolButton:
+    button = QToolButton()
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setAccessibleName(tip)
+    return button
+
+
+class MessageArea(QWidget):
+    """Shows messages one under another, the newest first; empty, it takes no room.
+
+    Attributes
+    ----------
+    bars : list of MessageBar
+        The newest first, `MOST_SHOWN` at most.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.bars: list[MessageBar] = []
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self.hide()
+        messages().show_in(self.show_message)
+
+    def show_message(self, message: Message) -> None:
+        """Show `message` on top; the same one again is counted, not repeated."""
+        for bar in self.bars:
+            if bar.message == message:
+                bar.again()
+                return
+        bar = MessageBar(message)
+        bar.closed.connect(lambda: self._remove(bar))
+        self.bars.insert(0, bar)
+        self._column.insertWidget(0, bar)
+        for old in self.bars[MOST_SHOWN:]:
+            self._remove(old)
+        self.show()
+
+    def close_messages(self) -> None:
+        """Stop showing: what is posted from now on waits for another area."""
+        messages().keep(self.show_message)
+        for bar in list(self.bars):
+            self._remove(bar)
+
+    def _remove(self, bar: MessageBar) -> None:
+        self.bars.remove(bar)
+        self._column.removeWidget(bar)
+        bar.hide()
+        bar.deleteLater()
+        self.setVisible(bool(self.bars))
+
+
+def install_hooks() -> Callable[[], None]:
+    """Send every exception that nobody caught, and Qt's own warnings, to the messages and the log.
+
+    Returns
+    -------
+    callable
+        Restores what was there before.
+    """
+    before = sys.excepthook, threading.excepthook
+
+    def uncaught(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
+        if isinstance(value, KeyboardInterrupt):
+            before[0](kind, value, trace)
+        else:
+            report(value)
+
+    def uncaught_in_thread(args: threading.ExceptHookArgs) -> None:
+        if args.exc_value is not None and not isinstance(args.exc_value, SystemExit):
+            report(args.exc_value)
+
+    sys.excepthook, threading.excepthook = uncaught, uncaught_in_thread
+    qt_before = qInstallMessageHandler(_log_qt)
+
+    def restore() -> None:
+        sys.excepthook, threading.excepthook = before
+        qInstallMessageHandler(qt_before)
+
+    return restore
+
+
+def _log_qt(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
+    levels = {
+        QtMsgType.QtDebugMsg: logging.DEBUG,
+        QtMsgType.QtInfoMsg: logging.INFO,
+        QtMsgType.QtWarningMsg: logging.WARNING,
+        QtMsgType.QtCriticalMsg: logging.ERROR,
+        QtMsgType.QtFatalMsg: logging.CRITICAL,
+    }
+    logging.getLogger("explorer.qt").log(levels[kind], "%s (%s)", text, context.category)
