@@ -8,7 +8,9 @@ from functools import cache
 
 from explorer.models.base import Token
 
-SPACES = {" ": "␣", "\n": "⏎", "\t": "⇥", "\r": "␍"}
+SPACES = {" ": "␣", "\n": "⏎", "\t": "⇥", "\r": "←"}
+CONTINUED = "…"
+"""Shown for a token that holds only further bytes of a character shown before."""
 
 
 @cache
@@ -68,15 +70,17 @@ def tokens_from_offsets(
         First and one past last character of each token.
     special : sequence of bool, length N
     """
-    tokens = []
+    tokens, reached = [], 0
     for piece, (begin, end), is_special in zip(pieces, offsets, special, strict=True):
         if is_special:
             tokens.append(Token(piece, special=True))
-        elif begin == end:
+        elif begin == end or piece == "▁":
             tokens.append(Token(readable(piece)[0], word_start=False))
         else:
-            starts = begin == 0 or text[begin - 1].isspace() or text[begin].isspace()
-            tokens.append(Token(_shown(text[begin:end]), word_start=starts))
+            spaced = begin == 0 or text[begin - 1].isspace() or text[begin].isspace()
+            new = text[max(begin, reached) : end]
+            tokens.append(Token(_shown(new) if new else CONTINUED, word_start=spaced and begin >= reached))
+            reached = end
     return tuple(tokens)
 
 
