@@ -18,7 +18,7 @@ from explorer.devices import choose
 from explorer.errors import Stopped
 from explorer.maps import attention_map
 from explorer.maths.gram import Eigenpairs, Gram, key_gram
-from explorer.maths.rpc import Pap, default_lambda
+from explorer.maths.outputs import Outputs
 from explorer.models.base import Capture, Head, ShouldStop, Source, never
 from explorer.params import Params
 from explorer.result import Result, Spectrum
@@ -58,9 +58,9 @@ class _Scene:
     positions: NDArray[np.int64]
     query: int | None
     clean: stages.Clean
-    clean_rpc: Pap | None
+    clean_outputs: Outputs
     moved: stages.Moved
-    rpc: Pap | None
+    outputs: Outputs
     gram: Gram
     pairs: Eigenpairs
     place: Hashable
@@ -123,17 +123,15 @@ class Evaluator:
         _check(should_stop)
         hit = (p.contamination, p.level, p.magnitude, p.seed, p.contaminate_values)
         moved = memo.get("moved", (at_clean, hit), lambda: stages.move(clean, p))
-        clean_rpc = rpc = None
-        if not stages.why_no_pursuit(head):
-            how = (at_clean, p.form, p.lam, p.mu, p.iterations)
-            clean_rpc = memo.get("clean rpc", how, lambda: stages.pursue(head, clean.queries, p))
-            rpc = memo.get("rpc", (how, hit), lambda: stages.pursue(moved.head, moved.queries, p))
+        how = (at_clean, p.form, p.lam, p.mu, p.iterations)
+        clean_outputs = memo.get("clean outputs", how, lambda: stages.attend(head, clean.queries, p))
+        outputs = memo.get("outputs", (how, hit), lambda: stages.attend(moved.head, moved.queries, p))
         spectral: Hashable = (place, hit[:-1])
         gram, pairs = memo.get("moved gram", spectral, lambda: self._moved_gram(place, moved, clean))
         query, positions = _seen(whole, head, p.query)
         return _Scene(
             params=p, source=source, capture=capture, head=head, positions=positions, query=query,
-            clean=clean, clean_rpc=clean_rpc, moved=moved, rpc=rpc, gram=gram, pairs=pairs,
+            clean=clean, clean_outputs=clean_outputs, moved=moved, outputs=outputs, gram=gram, pairs=pairs,
             place=place, spectral=spectral,
         )  # fmt: skip
 
@@ -164,12 +162,7 @@ class Evaluator:
 
     def _result(self, scene: _Scene, begin: float) -> Result:
         p, clean, moved = scene.params, scene.clean, scene.moved
-        values, title, formula = attention_map(p, clean, moved, scene.rpc, scene.gram)
-        pursuit = None
-        if scene.rpc is not None and scene.clean_rpc is not None:
-            n, d = scene.head.k.shape
-            lam = default_lambda(p.form, n, d) if p.lam is None else p.lam
-            pursuit = stages.pursuit(moved, scene.clean_rpc, scene.rpc, lam)
+        values, title, formula = attention_map(p, clean, moved, scene.outputs.rpc, scene.gram)
         norms = clean.errors
         return Result(
             params=p,
@@ -186,8 +179,8 @@ class Evaluator:
             clean=stages.spectrum(clean.gram, clean.pairs),
             moved=stages.spectrum(scene.gram, scene.pairs, clean.pairs),
             projection=stages.projection(clean, moved, p),
-            errors=stages.errors(clean, moved, scene.clean_rpc, scene.rpc),
-            pursuit=pursuit,
+            errors=stages.errors(scene.clean_outputs, scene.outputs),
+            pursuit=stages.pursuit(moved, scene.clean_outputs, scene.outputs, p),
             curves=None,
             log10_norm_phi=float(norms.log_phi) / stages.LN10,
             log10_norm_output=float(norms.log_output) / stages.LN10,

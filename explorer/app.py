@@ -37,7 +37,7 @@ def application() -> QApplication:
         app.setApplicationName("gramscope")
         app.setApplicationDisplayName("Gramscope")
         app.setApplicationVersion(__version__)
-        theme.apply(app, settings().value("appearance", "system"))
+        theme.apply(app, theme.chosen())
     return app
 
 

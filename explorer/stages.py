@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.errors import GramscopeError
 from explorer.maths.attention import attention_weights, fused_attention, widest
 from explorer.maths.contamination import contaminate
 from explorer.maths.gram import (
@@ -21,9 +20,10 @@ from explorer.maths.gram import (
     value_matrix,
     variance_share,
 )
+from explorer.maths.outputs import Convention, Outputs, error_by_token, head_outputs, support_scores
+from explorer.maths.outputs import errors as output_errors
 from explorer.maths.projection import ProjectionErrors, project_keys, projection_errors
-from explorer.maths.references import clipped_attention, uniform_attention
-from explorer.maths.rpc import Pap, pap
+from explorer.maths.rpc import default_lambda
 from explorer.models.base import Head
 from explorer.params import Params
 from explorer.result import Array, Errors, Projection, Pursuit, Spectrum
@@ -41,13 +41,8 @@ LN10 = math.log(10.0)
 def prepare(head: Head, query: int | None) -> Head:
     """Restrict a head to what the query sees, in the widest precision of its device."""
     head = head.seen_by(query)
-    wide = {name: widest(getattr(head, name)) for name in ("q", "k", "v")}
-    return replace(head, **wide, bias=None if head.bias is None else widest(head.bias))
-
-
-def soft(head: Head, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Return softmax attention with the head's own scale, mask, bias and cap."""
-    return fused_attention(q, k, v, head.scale, head.mask, head.bias, head.softcap)
+    bias = None if head.bias is None else widest(head.bias)
+    return replace(head, q=widest(head.q), k=widest(head.k), v=widest(head.v), bias=bias)
 
 
 def solve(gram: Gram, warm: Tensor | None = None) -> Eigenpairs:
@@ -77,7 +72,7 @@ def clean(head: Head, symmetric: bool) -> Clean:
     queries = head.k if symmetric else head.q
     gram = key_gram(head.k, head.scale)
     pairs = solve(gram)
-    output = soft(head, queries, head.k, head.v)
+    output = fused_attention(queries, head.k, head.v, head.scale, head.mask, head.bias, head.softcap)
     vstar, log_scale = value_matrix(gram, pairs.leading(SHOWN), "axes")
     keys_on_axes, _ = project_keys(gram, pairs.leading(SHOWN))
     return Clean(
@@ -95,35 +90,31 @@ class Moved:
     hit: Tensor
     weights: Tensor
     """softmax(τ q' k'ᵀ) over all keys shown, without mask: the kernel's own."""
-    output: Tensor
 
 
 def move(c: Clean, p: Params) -> Moved:
-    """Contaminate the head's keys (and values, where asked) and attend with them."""
+    """Contaminate the head's keys, and its values where asked."""
     hit = contaminate(c.head.k, p.contamination, p.level, p.magnitude, p.seed)
     v = c.head.v
     if p.contaminate_values:
         v = contaminate(v, p.contamination, p.level, p.magnitude, p.seed).values
     head = replace(c.head, k=hit.values, v=v)
     queries = head.k if p.queries == "symmetric" else c.queries
-    weights = attention_weights(queries, head.k, head.scale)
-    plain = head.mask is None and head.plain_kernel
-    output = weights @ v if plain else soft(head, queries, head.k, v)
-    return Moved(head, queries, hit.hit, weights, output)
+    return Moved(head, queries, hit.hit, attention_weights(queries, head.k, head.scale))
 
 
-def pursue(head: Head, queries: Tensor, p: Params) -> Pap:
-    """Run principal attention pursuit on a head."""
-    return pap(
-        queries, head.k, head.v, head.scale,
-        form=p.form, queries=p.queries, width=pursuit_width(head, p), lam=p.lam, mu=p.mu,
-        iterations=p.iterations, mask=head.mask, bias=head.bias, softcap=head.softcap, trace=True,
+def convention(head: Head, p: Params) -> Convention:
+    """Return how this head is asked to attend; W is the model's width in the published form, else D."""
+    return Convention(
+        form=p.form, queries=p.queries, width=head.width if p.form == "published" else head.k.shape[-1],
+        lam=p.lam, mu=p.mu, iterations=p.iterations,
+        mask=head.mask, bias=head.bias, softcap=head.softcap,
     )  # fmt: skip
 
 
-def pursuit_width(head: Head, p: Params) -> int:
-    """Return W of μ = N·W/(4‖K‖₁): the model's width in the published form, else D."""
-    return head.width if p.form == "published" else head.k.shape[-1]
+def attend(head: Head, queries: Tensor, p: Params) -> Outputs:
+    """Compute the head's output by every attention that is compared."""
+    return head_outputs(queries, head.k, head.v, head.scale, convention(head, p), trace=True)
 
 
 def spectrum(gram: Gram, pairs: Eigenpairs, like: Eigenpairs | None = None) -> Spectrum:
@@ -167,55 +158,36 @@ def projection(c: Clean, m: Moved, p: Params) -> Projection | None:
     largest = max((float(np.abs(x).max(initial=0.0)) for x in points), default=0.0)
     digits = math.floor(math.log10(largest)) if largest > 0 else 0
     unit = digits + c.log_scale / LN10
-    return Projection(*(x / 10.0**digits for x in points), axes=p.axes, log10_unit=unit)
+    queries_at, keys_at, moved_queries_at, moved_keys_at = (x / 10.0**digits for x in points)
+    return Projection(queries_at, keys_at, moved_queries_at, moved_keys_at, p.axes, unit)
 
 
-def relative(x: Tensor, reference: Tensor) -> float:
-    """Return ‖x − reference‖/‖reference‖; NaN where the reference is zero."""
-    size = float(reference.norm())
-    return float((x - reference).norm()) / size if size > 0 else math.nan
+def errors(clean: Outputs, moved: Outputs) -> Errors:
+    """Compute the three errors and the two references of one level; NaN where RPC is not defined."""
+    found = {name: float(error) for name, error in output_errors(clean, moved).items()}
+    softmax = numpy(error_by_token(moved.softmax, clean.softmax))
+    rpc = np.full_like(softmax, math.nan)
+    if moved.rpc is not None and clean.rpc is not None:
+        rpc = numpy(error_by_token(moved.rpc.output, clean.rpc.output))
+    missing = {"rpc": math.nan, "rpc_to_softmax": math.nan}
+    return Errors(**(missing | found), softmax_by_token=softmax, rpc_by_token=rpc)
 
 
-def by_token(x: Tensor, reference: Tensor) -> Array:
-    """Return each token's error, so scaled that the root mean square over tokens is `relative`."""
-    size = float(reference.square().sum(-1).mean().sqrt())
-    return numpy((x - reference).norm(dim=-1)) / (size if size > 0 else math.nan)
-
-
-def errors(c: Clean, m: Moved, clean_rpc: Pap | None, rpc: Pap | None) -> Errors:
-    """Compute the three errors and the two references of one level."""
-    missing = np.full(c.output.shape[0], math.nan)
-    uniform = uniform_attention(m.head.v, m.head.mask)
-    own = None if m.queries is m.head.k else m.queries
-    clipped = clipped_attention(
-        own, m.head.k, m.head.v, m.head.scale, m.head.mask, m.head.bias, m.head.softcap
-    )
-    both = rpc is not None and clean_rpc is not None
-    return Errors(
-        softmax=relative(m.output, c.output),
-        rpc=relative(rpc.output, clean_rpc.output) if both else math.nan,
-        rpc_to_softmax=relative(rpc.output, c.output) if rpc is not None else math.nan,
-        uniform=relative(uniform, c.output),
-        clipped=relative(clipped, c.output),
-        softmax_by_token=by_token(m.output, c.output),
-        rpc_by_token=by_token(rpc.output, clean_rpc.output) if both else missing,
-    )
-
-
-def pursuit(m: Moved, clean_rpc: Pap, rpc: Pap, lam: float) -> Pursuit:
-    """Describe how the pursuit went."""
-    caught, hit = rpc.sparse != 0, m.hit
-    both = float((caught & hit).sum())
-    contaminated = bool(hit.any())
+def pursuit(m: Moved, clean: Outputs, moved: Outputs, p: Params) -> Pursuit | None:
+    """Describe how the pursuit went; None where there is none."""
+    rpc = moved.rpc
+    if rpc is None or clean.rpc is None or rpc.residuals is None or clean.rpc.residuals is None:
+        return None
+    precision, recall = support_scores(rpc.sparse, m.hit)
     return Pursuit(
         residuals=numpy(rpc.residuals),
-        clean_residuals=numpy(clean_rpc.residuals),
-        lam=lam,
+        clean_residuals=numpy(clean.rpc.residuals),
+        lam=default_lambda(p.form, *m.head.k.shape) if p.lam is None else p.lam,
         mu=float(rpc.mu),
         threshold=float(rpc.threshold),
-        cut=float(caught.double().mean()) if caught.device.type != "mps" else float(caught.float().mean()),
-        precision=both / float(caught.sum()) if contaminated and bool(caught.any()) else None,
-        recall=both / float(hit.sum()) if contaminated else None,
+        cut=float((rpc.sparse != 0).float().mean()),
+        precision=precision,
+        recall=recall,
     )
 
 
@@ -227,8 +199,6 @@ def why_no_pursuit(head: Head) -> str:
     return f"RPC needs values as wide as keys, and here Dv = {dv}, D = {d}: only softmax is shown."
 
 
-def numpy(x: Tensor | None) -> Array:
+def numpy(x: Tensor) -> Array:
     """Return a float64 array of a tensor."""
-    if x is None:
-        raise GramscopeError("A trace was asked for that was not kept.")
     return x.detach().cpu().double().numpy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,7 +61,7 @@ class Menus(QObject):
         self._add(menu, "Sample: digits", opener.open_sample)
         synthetic = menu.addMenu("Synthetic data")
         for label, kind in KINDS:
-            self._add(synthetic, label, lambda kind=kind: window.open_recipe(Recipe(kind=kind)))
+            self._add(synthetic, label, partial(window.open_recipe, Recipe(kind=kind)))
         self.sources.addActions(menu.actions())
         menu.addSeparator()
         self._add(menu, "Export figure…", lambda: window.exports.ask(), "Ctrl+E")
@@ -94,7 +95,7 @@ class Menus(QObject):
         group = QActionGroup(self)
         chosen = str(settings().value("appearance", "system"))
         for label, choice in (("As the system", "system"), ("Light", "light"), ("Dark", "dark")):
-            action = self._add(menu, label, lambda choice=choice: self._set_appearance(choice))
+            action = self._add(menu, label, partial(self._set_appearance, choice))
             action.setCheckable(True)
             action.setChecked(choice == chosen)
             group.addAction(action)
@@ -120,6 +121,6 @@ class Menus(QObject):
     def _help(self, menu: QMenu) -> None:
         for panel in self._window.explore.panels.values():
             view = panel.view
-            self._add(menu, f"About “{view.title}”", lambda view=view: self._window.explain(view))
+            self._add(menu, f"About “{view.title}”", partial(self._window.explain, view))
         menu.addSeparator()
         self._add(menu, "About Gramscope", self._window.about)
