@@ -93,8 +93,10 @@ class Menus(QObject):
 
     def _appearance(self, menu: QMenu) -> None:
         group = QActionGroup(self)
-        chosen = str(settings().value("appearance", "system"))
-        for label, choice in (("As the system", "system"), ("Light", "light"), ("Dark", "dark")):
+        chosen = theme.chosen()
+        choices: tuple[tuple[str, theme.Choice], ...]
+        choices = ("As the system", "system"), ("Light", "light"), ("Dark", "dark")
+        for label, choice in choices:
             action = self._add(menu, label, partial(self._set_appearance, choice))
             action.setCheckable(True)
             action.setChecked(choice == chosen)

@@ -8,9 +8,9 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QFormLayout, QLabel, QSpinBox, QWidget
 
-from explorer.models.recipes import Recipe
+from explorer.models.recipes import Recipe, SyntheticKind
 
-KINDS = [
+KINDS: list[tuple[str, SyntheticKind]] = [
     ("clusters", "clusters"),
     ("low rank plus noise", "low-rank"),
     ("Gaussian, power-law spectrum", "spectrum"),

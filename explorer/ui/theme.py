@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import pyqtgraph as pg
@@ -23,7 +23,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication
 
-from explorer.settings import resource
+from explorer.settings import resource, settings
 from explorer.ui.stylesheet import stylesheet
 
 GRID = 8
@@ -152,6 +152,12 @@ def theme() -> Theme:
 def scheme() -> Scheme:
     """Return the colours in use."""
     return theme().scheme
+
+
+def chosen() -> Choice:
+    """Return the appearance that the person chose before; as the system, by default."""
+    value = settings().value("appearance", "system")
+    return value if value in get_args(Choice) else "system"
 
 
 def apply(app: QApplication, choice: Choice = "system") -> None:
