@@ -1,0 +1,35 @@
+"""A narrow bar that says which colour is which number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QRectF
+
+from explorer.views.plot import Plot
+from explorer.views.words import figure
+
+WIDTH = 10
+
+
+class ColorBar(Plot):
+    """The colours from the lowest level (below) to the highest, with figures at its right."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hideAxis("left")
+        self.hideAxis("bottom")
+        self.showAxis("right")
+        self.image = pg.ImageItem(np.arange(256, dtype=np.uint8)[:, None], levels=(0, 255))
+        self.addItem(self.image)
+        self.setFixedWidth(WIDTH + 56)
+        self.getAxis("right").setWidth(56)
+
+    def show_levels(self, levels: tuple[float, float], colours: pg.ColorMap) -> None:
+        """Show `colours` over `levels`, with figures at the ends and in the middle."""
+        low, high = levels
+        self.image.setLookupTable(colours.getLookupTable(nPts=256))
+        self.image.setRect(QRectF(0, low, 1, high - low))
+        ticks = [(value, figure(value)) for value in (low, (low + high) / 2, high)]
+        self.getAxis("right").setTicks([ticks])
+        self.settle((0.0, 1.0), levels)

