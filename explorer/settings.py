@@ -28,6 +28,8 @@ _SENTENCES = {
     errno.ENOENT: "The folder {folder} does not exist, so {name} was not written. Choose another one.",
     errno.ENOTDIR: "{folder} is not a folder, so {name} was not written. Choose another place.",
     errno.EISDIR: "{name} in {folder} is a folder. Choose another name.",
+    errno.ENODEV: "{name} in {folder} is a device or a pipe, not a file. Choose another name.",
+    errno.EFBIG: "{name} is larger than {folder} allows. Choose another place, or a smaller picture.",
     errno.ENAMETOOLONG: "The name {name} is too long for {folder}. Choose a shorter one.",
 }
 
@@ -79,7 +81,7 @@ def settings() -> QSettings:
 def atomic_write(path: str | Path, data: bytes) -> None:
     """Write `data` to `path`, whole or not at all: whoever opens it finds the old file or the new one.
 
-    A link is followed; an existing file keeps its permissions.
+    A link is followed; an existing file keeps its permissions; a device or pipe is refused, not replaced.
 
     Raises
     ------
@@ -90,6 +92,8 @@ def atomic_write(path: str | Path, data: bytes) -> None:
         target = Path(path).resolve()
         if target.exists() and not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
+        if target.exists() and not target.is_file() and not target.is_dir():
+            raise OSError(errno.ENODEV, os.strerror(errno.ENODEV), str(target))
         _replace(target, data)
     except OSError as error:
         raise _failure(error, Path(path)) from error

@@ -96,7 +96,7 @@ def test_the_window_is_there_before_torch() -> None:
 
 @cache
 def defines_a_view(module: str) -> bool:
-    """Whether `module` (or the module that a name was taken from) holds a panel, a class derived from View."""
+    """Whether `module` (or the module a name was taken from) holds a panel, a class derived from View."""
     path = modules().get(module) or modules()[module.rpartition(".")[0]]
     bases = [
         base

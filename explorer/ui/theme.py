@@ -157,7 +157,7 @@ def scheme() -> Scheme:
 def chosen() -> Choice:
     """Return the appearance that the person chose before; as the system, by default."""
     value = settings().value("appearance", "system")
-    return value if value in get_args(Choice) else "system"
+    return next((choice for choice in get_args(Choice) if choice == value), "system")
 
 
 def apply(app: QApplication, choice: Choice = "system") -> None:
@@ -175,12 +175,15 @@ def apply(app: QApplication, choice: Choice = "system") -> None:
 
 def _apply_scheme(app: QApplication) -> None:
     choice = app.property("appearance")
-    if choice == "system":
-        choice = "dark" if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
-    chosen = DARK if choice == "dark" else LIGHT
+    dark = _system_is_dark() if choice == "system" else choice == "dark"
+    chosen = DARK if dark else LIGHT
     app.setPalette(palette(chosen))
     app.setStyleSheet(stylesheet(chosen))
     theme().use(chosen)
+
+
+def _system_is_dark() -> bool:
+    return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
 
 
 def palette(scheme: Scheme) -> QPalette:

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QTimer, qInstallMessageHandler, qWarning
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from explorer import __version__
+from explorer.errors import GramscopeError, Stopped
+from explorer.ui import messages
+from explorer.ui.messages import Message, MessageArea, MessageBar
+
+
+@pytest.fixture(autouse=True)
+def fresh_exchange() -> Iterator[None]:
+    messages.messages.cache_clear()
+    yield
+    messages.messages.cache_clear()
+
+
+@pytest.fixture
+def area(qtbot: QtBot) -> MessageArea:
+    area = MessageArea()
+    qtbot.addWidget(area)
+    return area
+
+
+def sentences(area: MessageArea) -> list[str]:
+    return [bar.sentence.text() for bar in area.bars]
+
+
+def test_a_message_waits_for_a_window(qtbot: QtBot) -> None:
+    messages.error("Before any window.")
+    area = MessageArea()
+    qtbot.addWidget(area)
+    messages.warning("And after.")
+    assert sentences(area) == ["And after.", "Before any window."]
+    assert not area.isHidden()
+
+
+def test_what_is_posted_after_closing_waits_again(area: MessageArea, qtbot: QtBot) -> None:
+    area.close_messages()
+    messages.error("Later.")
+    assert area.isHidden()
+    second = MessageArea()
+    qtbot.addWidget(second)
+    assert sentences(second) == ["Later."]
+
+
+def test_details_unfold_and_are_copied(area: MessageArea) -> None:
+    messages.report(GramscopeError("It is wrong. Do this.", detail="the long story"))
+    bar = area.bars[0]
+    assert bar.detail.isHidden()
+    bar.unfold.click()
+    assert not bar.detail.isHidden()
+    bar.copy.click()
+    copied = QGuiApplication.clipboard().text()
+    for part in ("It is wrong. Do this.", "the long story", f"Gramscope {__version__}"):
+        assert part in copied
+
+
+def test_an_unexpected_exception_shows_its_traceback(
+    area: MessageArea, caplog: pytest.LogCaptureFixture
+) -> None:
+    try:
+        raise KeyError("absent")
+    except KeyError as error:
+        messages.report(error)
+    message = area.bars[0].message
+    assert "KeyError" in message.sentence
+    assert "test_messages.py" in message.detail
+    assert "KeyError: 'absent'" in caplog.text
+
+
+def test_a_stopped_computation_is_no_message(area: MessageArea) -> None:
+    messages.report(Stopped())
+    assert area.bars == []
+
+
+def test_closing_the_last_one_takes_no_room(area: MessageArea) -> None:
+    messages.error("One.")
+    area.bars[0].dismiss.click()
+    assert area.bars == []
+    assert area.isHidden()
+
+
+def test_the_same_message_is_counted(area: MessageArea) -> None:
+    for _ in range(3):
+        messages.error("Again.")
+    assert sentences(area) == ["Again. (×3)"]
+
+
+def test_few_are_shown(area: MessageArea) -> None:
+    for number in range(messages.MOST_SHOWN + 2):
+        messages.error(f"Number {number}.")
+    assert sentences(area) == ["Number 4.", "Number 3.", "Number 2."]
+
+
+def test_good_news_goes_by_itself(area: MessageArea, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages, "INFO_MS", 20)
+    messages.info("Saved.")
+    messages.error("Not saved.")
+    qtbot.waitUntil(lambda: sentences(area) == ["Not saved."], timeout=2000)
+
+
+def test_a_thread_may_tell(area: MessageArea, qtbot: QtBot) -> None:
+    thread = threading.Thread(target=lambda: messages.error("From elsewhere."))
+    thread.start()
+    thread.join()
+    qtbot.waitUntil(lambda: sentences(area) == ["From elsewhere."], timeout=2000)
+
+
+def test_long_sentences_wrap(area: MessageArea) -> None:
+    messages.error("word " * 200)
+    assert area.bars[0].minimumSizeHint().width() < 500
+
+
+@pytest.mark.parametrize("level", ["error", "warning", "info"])
+def test_a_bar_names_itself_for_screen_readers(level: messages.Level, qtbot: QtBot) -> None:
+    bar = MessageBar(Message(level, "Sentence."))
+    qtbot.addWidget(bar)
+    bar._clock.stop()
+    assert bar.accessibleName() == f"{level}: Sentence."
+    assert all(button.accessibleName() for button in (bar.unfold, bar.copy, bar.dismiss))
+
+
+def raise_in_thread() -> None:
+    raise RuntimeError("in a thread")
+
+
+def test_uncaught_exceptions_and_qt_warnings_arrive(
+    area: MessageArea, qtbot: QtBot, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = sys.excepthook, threading.excepthook
+    restore = messages.install_hooks()
+    try:
+        sys.excepthook(ValueError, ValueError("in a slot"), None)
+        thread = threading.Thread(target=raise_in_thread)
+        thread.start()
+        thread.join()
+        with caplog.at_level(logging.WARNING):
+            qWarning("from Qt")
+    finally:
+        restore()
+    assert (sys.excepthook, threading.excepthook) == before
+    qtbot.waitUntil(lambda: len(area.bars) == 2, timeout=2000)
+    assert "RuntimeError" in sentences(area)[0]
+    assert "ValueError" in sentences(area)[1]
+    assert "from Qt" in caplog.text
+    handler = qInstallMessageHandler(None)
+    qInstallMessageHandler(handler)
+    assert handler is not messages._log_qt
+
+
+def test_a_keyboard_interrupt_is_not_a_message(area: MessageArea, capsys: pytest.CaptureFixture[str]) -> None:
+    seen = []
+    before, sys.excepthook = sys.excepthook, lambda *args: seen.append(args[0])
+    try:
+        restore = messages.install_hooks()
+        sys.excepthook(KeyboardInterrupt, KeyboardInterrupt(), None)
+        restore()
+    finally:
+        sys.excepthook = before
+    assert seen == [KeyboardInterrupt]
+    assert area.bars == []
+
+
+def test_an_exception_in_a_timer_slot_goes_through_the_hook(area: MessageArea, qtbot: QtBot) -> None:
+    def slot() -> None:
+        raise RuntimeError("in a timer")
+
+    with qtbot.capture_exceptions() as exceptions:
+        QTimer.singleShot(0, slot)
+        qtbot.waitUntil(lambda: bool(exceptions), timeout=2000)
+    messages.report(exceptions[0][1])
+    assert "RuntimeError" in sentences(area)[0]
