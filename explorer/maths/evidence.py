@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import pad
 
 from explorer.maths.evidence_alignment import (
     SCALINGS,
@@ -68,11 +69,16 @@ def prescribed(gram: Gram, pairs: Eigenpairs, width: int) -> Target:
 
     Columns beyond the number of eigenvalues above rounding are zero.
     """
-    star, log_size = {}, {}
+    star: dict[str, Tensor] = {}
+    log_size: dict[str, Tensor] = {}
+    leading = pairs.leading(width)
+    missing = (0, width - leading.vectors.shape[-1])
     for name in SCALINGS:
-        matrix, log_size[name] = value_matrix(gram, pairs.leading(width), name)
-        star[name] = torch.nn.functional.pad(matrix, (0, width - matrix.shape[-1]))
-    return Target.of(star, log_size, gram.matrix, gram.log_scale, gram.lse)
+        matrix, log_size[name] = value_matrix(gram, leading, name)
+        star[name] = pad(matrix, missing)
+    above = leading.values > gram.tolerance[..., None]
+    vectors = pad(leading.vectors * above[..., None, :], missing)
+    return Target.of(star, log_size, vectors, gram.matrix, gram.log_scale, gram.lse)
 
 
 def standardised(k: Tensor) -> Tensor:

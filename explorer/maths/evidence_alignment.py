@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,8 +16,9 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from explorer.maths.evidence_gamma import GammaStatistics, gamma_statistics, recovered_columns
+from explorer.maths.gram import Scaling
 
-SCALINGS = ("unit", "axes")
+SCALINGS: tuple[Scaling, ...] = ("unit", "axes")
 
 
 def column_basis(values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -84,8 +86,11 @@ def _median_above(distance: Tensor, tiny: Tensor) -> Tensor:
     ascending = torch.from_numpy(np.sort(pairs.cpu().numpy(), axis=-1)).to(distance.device)
     zeros = torch.searchsorted(ascending, tiny[..., None].contiguous(), right=True)
     last = ascending.shape[-1] - 1
-    middle = [(zeros + last) // 2, (zeros + last + 1) // 2]
-    return sum(ascending.gather(-1, at.clamp(max=last))[..., 0] for at in middle) / 2
+    low, high = (
+        ascending.gather(-1, middle.clamp(max=last))[..., 0]
+        for middle in ((zeros + last) // 2, (zeros + last + 1) // 2)
+    )
+    return (low + high) / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +102,15 @@ class Target:
     star : dict of str to Tensor, shape (..., N, Dv)
         V* by scaling, "unit" or "axes", over exp(log_size): columns beyond the rank are zero.
     log_size : dict of str to Tensor, shape (...)
-    basis : Tensor, shape (..., N, m)
-        Orthonormal, of the column space of centred V*, which the scaling does not change.
+    basis : Tensor, shape (..., N, m + Dv)
+        Orthonormal basis of the column space of centred V*, which the scaling does not change, and beside
+        it the eigenvectors a_d themselves, of which V* are the rows over g.
     rank : Tensor, shape (...)
+        Of V*.
+    vector_rank : Tensor, shape (...)
+        How many eigenvectors are above rounding; the columns beyond are zero.
     inner : Tensor, shape (..., m, 2 Dv)
-        basisᵀ [V*_unit, V*_axes], each over the root of its Gram's Frobenius norm.
+        The basis of V* times [V*_unit, V*_axes], each over the root of its Gram's Frobenius norm.
     kernel : dict of str to Tensor, shape (..., N, N)
         `rbf_kernel` of V* by scaling.
     gram, log_scale, log_g : Tensor, shapes (..., N, N), (...), (..., N)
@@ -112,6 +121,7 @@ class Target:
     log_size: dict[str, Tensor]
     basis: Tensor
     rank: Tensor
+    vector_rank: Tensor
     inner: Tensor
     kernel: dict[str, Tensor]
     gram: Tensor
@@ -123,24 +133,33 @@ class Target:
         cls,
         star: dict[str, Tensor],
         log_size: dict[str, Tensor],
+        vectors: Tensor,
         gram: Tensor,
         log_scale: Tensor,
         log_g: Tensor,
     ) -> Target:
-        """Prepare V* once; see the class for shapes."""
+        """Prepare V* once; `vectors` are the eigenvectors (..., N, Dv), for the rest see the class."""
         basis, _, rank = column_basis(star["unit"])
-        inner = torch.cat([_unit_gram(basis.mT @ star[name]) for name in SCALINGS], -1)
-        kernel = {name: rbf_kernel(star[name]) for name in SCALINGS}
-        return cls(star, log_size, basis, rank, inner, kernel, gram, log_scale, log_g)
+        return cls(
+            star=star,
+            log_size=log_size,
+            basis=torch.cat([basis, vectors], -1),
+            rank=rank,
+            vector_rank=(vectors != 0).any(-2).sum(-1),
+            inner=torch.cat([_unit_gram(basis.mT @ star[name]) for name in SCALINGS], -1),
+            kernel={name: rbf_kernel(star[name]) for name in SCALINGS},
+            gram=gram,
+            log_scale=log_scale,
+            log_g=log_g,
+        )
 
     def __getitem__(self, head: int) -> Target:
         """Return one head of a batch."""
-        pick = {
-            name: {s: x[head] for s, x in getattr(self, name).items()}
-            for name in ("star", "log_size", "kernel")
+        parts: dict[str, Any] = {
+            name: {key: x[head] for key, x in part.items()} if isinstance(part, dict) else part[head]
+            for name, part in vars(self).items()
         }
-        rest = {n: getattr(self, n)[head] for n in ("basis", "rank", "inner", "gram", "log_scale", "log_g")}
-        return Target(**pick, **rest)
+        return Target(**parts)
 
 
 def _unit_gram(x: Tensor) -> Tensor:
@@ -162,11 +181,16 @@ def linear_measures(values: Tensor, target: Target) -> dict[str, Tensor]:
     dict of str to Tensor, shape (...)
     """
     basis, factor, rank = column_basis(values)
-    cosines = basis.mT @ target.basis
-    aligned = _unit_gram(factor).mT @ (cosines @ target.inner)
+    widths = [target.inner.shape[-2], target.basis.shape[-1] - target.inner.shape[-2]]
+    with_star, with_vectors = (basis.mT @ target.basis).split(widths, -1)
+    aligned = _unit_gram(factor).mT @ (with_star @ target.inner)
     cka = aligned.unflatten(-1, (2, -1)).square().sum((-3, -1))
-    overlap = cosines.square().sum((-2, -1)) / torch.minimum(rank, target.rank)
-    return {"overlap": overlap, "linear_cka_unit": cka[..., 0], "linear_cka_axes": cka[..., 1]}
+    return {
+        "overlap": with_star.square().sum((-2, -1)) / torch.minimum(rank, target.rank),
+        "overlap_vectors": with_vectors.square().sum((-2, -1)) / torch.minimum(rank, target.vector_rank),
+        "linear_cka_unit": cka[..., 0],
+        "linear_cka_axes": cka[..., 1],
+    }
 
 
 def direct_measures(values: Tensor, target: Target) -> dict[str, Tensor]:

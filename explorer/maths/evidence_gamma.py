@@ -1,4 +1,4 @@
-"""The γ test: does K̃ a = γ a hold entry by entry, and with the same γ for every token?
+"""The γ test: whether K̃ a = γ a holds entry by entry, with the same γ for every token.
 
 Where a column a is an eigenvector, γ_i = (K̃ a)_i / a_i is the same number for every token i; the spread
 of γ_i over pairs of tokens is the claim's own measure (Teo and Nguyen, arXiv 2406.13762, section 2.3;
@@ -130,7 +130,7 @@ def sort_last(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _scan(rho: Tensor, delta: Tensor) -> tuple[Tensor, Tensor]:
-    """Return E and F of `_pair_moments`, shape (N, ...), from (N − 1, ...) ratios and their differences to 1."""
+    """Return E and F of `_pair_moments`, (N, ...), from (N − 1, ...) ratios and their differences to 1."""
     count = torch.arange(1, rho.shape[0] + 1, dtype=rho.dtype, device=rho.device)
     new_first = delta * count.reshape(-1, *[1] * (rho.ndim - 1))
     new_second, cross, rho_squared = new_first * delta, 2 * delta * rho, rho.square()

@@ -41,6 +41,10 @@ MEASURES: tuple[Measure, ...] = (
         "Mean squared cosine of the principal angles between the column spaces of centred V and centred V*: "
         "1 when they agree, Dv/(N − 1) by chance. No invertible map of the values changes it.",
     ),
+    Measure(
+        "overlap_vectors", "overlap with the eigenvectors", 1, False,
+        "The same with the leading eigenvectors a_d in place of V*, whose rows are theirs over g(k_j).",
+    ),
     *_scaled(
         "linear_cka", "linear CKA", 1, False,
         "Centred kernel alignment of V and V* with linear kernels. Unchanged by rotation and scale only.",

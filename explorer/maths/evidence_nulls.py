@@ -92,7 +92,9 @@ class LayerInput:
         rest = torch.from_numpy(_wishart_factor(self.width - self.left.shape[1], len(s), draws, rng))
         rest = rest.to(self.left.device)
         lower = torch.linalg.cholesky(rows @ rows.mT + rest.mT @ rest)
-        map_of_frame = torch.linalg.solve_triangular(lower, (q * s).expand(draws, -1, -1), upper=False, left=False)
+        map_of_frame = torch.linalg.solve_triangular(
+            lower, (q * s).expand(draws, -1, -1), upper=False, left=False
+        )
         return self._apply(map_of_frame @ rows)
 
     def _apply(self, w: Tensor) -> Tensor:

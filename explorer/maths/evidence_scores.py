@@ -3,13 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 ROUNDING = 1e-9
-FDR = 0.05
+LEVEL = 0.05
+"""Of p by rank for one head, and of the false discovery rate over heads."""
+Standing = Literal["above", "level", "below", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How one head's measure stands against its draws under one null; see `Scores`."""
+
+    value: float
+    mean: float
+    std: float
+    z: float
+    p: float
+    p_below: float
+    draws: int
+
+    @property
+    def standing(self) -> Standing:
+        """Whether the head is closer to V* than the null ("above"), farther, neither, or not to be told."""
+        if not np.isfinite(self.p) or 1 / (1 + self.draws) > LEVEL:
+            return "unknown"
+        if self.p <= LEVEL:
+            return "above"
+        return "below" if self.p_below <= LEVEL else "level"
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,11 +43,13 @@ class Scores:
 
     Attributes
     ----------
+    value : ndarray, shape (H,)
+        The measure itself.
     mean, std : ndarray, shape (H,)
         Of the draws; the deviation is the unbiased one.
     z : ndarray, shape (H,)
-        (measure − mean) / std, signed so that positive means closer to V* than the null; 0 where neither
-        the draws nor the measure vary beyond rounding, NaN where the draws do not vary and the measure differs.
+        (measure − mean) / std, signed so that positive means closer to V* than the null; 0 where
+        neither the draws nor the measure vary beyond rounding, NaN where only the draws do not.
     p, p_below : ndarray, shape (H,)
         (1 + draws at least as close to V*) / (1 + draws), and the same for at most as close.
     quantiles : ndarray, shape (H, 5)
@@ -30,6 +57,7 @@ class Scores:
     draws : int
     """
 
+    value: Array
     mean: Array
     std: Array
     z: Array
@@ -37,6 +65,11 @@ class Scores:
     p_below: Array
     quantiles: Array
     draws: int
+
+    def of(self, row: int) -> Score:
+        """Return one head's."""
+        names = ("value", "mean", "std", "z", "p", "p_below")
+        return Score(draws=self.draws, **{name: float(getattr(self, name)[row]) for name in names})
 
 
 def score(observed: ArrayLike, draws: ArrayLike, better: int) -> Scores:
@@ -63,11 +96,12 @@ def score(observed: ArrayLike, draws: ArrayLike, better: int) -> Scores:
     p = (1 + (gap >= -rounding[:, None]).sum(1)) / (1 + count)
     below = (1 + (gap <= rounding[:, None]).sum(1)) / (1 + count)
     quantiles = np.quantile(null, [0.025, 0.25, 0.5, 0.75, 0.975], axis=1).T
-    return Scores(mean, std, z, np.where(known, p, np.nan), np.where(known, below, np.nan), quantiles, count)
+    p, below = np.where(known, p, np.nan), np.where(known, below, np.nan)
+    return Scores(x, mean, std, z, p, below, quantiles, count)
 
 
 def benjamini_hochberg(p: ArrayLike) -> Array:
-    """Adjusted p-values: rejecting those at most q keeps the expected share of false ones at q.
+    """Adjust p-values so that rejecting those at most q keeps the expected share of false ones at q.
 
     Benjamini and Hochberg (1995). NaN stay NaN and are not counted as tests.
 
@@ -113,6 +147,20 @@ class Spread:
     smallest_p: float
     draws: int
 
+    @property
+    def standing(self) -> Standing:
+        """Whether heads are on average closer to V* than the null.
+
+        "above" or "below" where the mean z is more than two of its standard errors from 0 and at least one
+        head survives the false discovery rate that way; heads are not independent, so no more than a rule.
+        """
+        if self.heads < 2 or not np.isfinite(self.std_z):
+            return "unknown"
+        margin = 2 * self.std_z / self.heads**0.5
+        if self.mean_z > margin and self.discoveries:
+            return "above"
+        return "below" if self.mean_z < -margin and self.discoveries_below else "level"
+
 
 def spread_over_heads(z: ArrayLike, p: ArrayLike, p_below: ArrayLike, draws: int) -> Spread:
     """Summarise heads: the distribution of z and what survives the false discovery rate.
@@ -131,8 +179,8 @@ def spread_over_heads(z: ArrayLike, p: ArrayLike, p_below: ArrayLike, draws: int
         std_z=float(known.std(ddof=1)) if len(known) > 1 else float("nan"),
         above=int((known > 3).sum()),
         below=int((known < -3).sum()),
-        discoveries=int((benjamini_hochberg(p) <= FDR).sum()),
-        discoveries_below=int((benjamini_hochberg(p_below) <= FDR).sum()),
+        discoveries=int((benjamini_hochberg(p) <= LEVEL).sum()),
+        discoveries_below=int((benjamini_hochberg(p_below) <= LEVEL).sum()),
         smallest_p=1 / (1 + draws),
         draws=draws,
     )

@@ -1,0 +1,161 @@
+"""The verdict in words: each sentence cites its numbers and says no more than they do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import floor, inf, log10
+
+from explorer.maths.evidence_names import NULLS
+from explorer.maths.evidence_scores import Score, Spread, Standing
+
+COMPARED = {"above": "more than", "level": "no more than", "below": "less than", "unknown": "not told from"}
+NOT_TESTED = "Whether a random linear map of the same tokens would do as well is not tested: {reason}."
+
+
+def number(x: float) -> str:
+    """Write a figure with the digits it deserves, and a true minus sign."""
+    text = f"{x:.0f}" if abs(x) >= 100 else f"{x:.1f}" if abs(x) >= 10 else f"{x:.2f}"
+    if 0 < abs(x) < 0.095:
+        text = f"{x:.1g}" if abs(x) < 0.001 else f"{x:.3f}"
+    return text.replace("-", "−")
+
+
+def plus_minus(mean: float, std: float) -> str:
+    """Write a mean and its deviation to the same decimals, two figures of the deviation at most."""
+    digits = max(0, -floor(log10(std))) if 0 < std < inf else 2
+    digits = min(digits + (digits < 2), 6)
+    return f"{mean:.{digits}f} ± {std:.{digits}f}".replace("-", "−")
+
+
+def _against(short: str, score: Score) -> str:
+    spread = plus_minus(score.mean, score.std)
+    if score.standing == "unknown":
+        return f"not told from {short} ({spread})"
+    p = score.p_below if score.standing == "below" else score.p
+    return f"{COMPARED[score.standing]} {short} ({spread}, z = {number(score.z)}, p = {p:.2g})"
+
+
+def verdict_on_head(
+    measures: Mapping[str, float], scores: Mapping[str, Mapping[str, Score]], missing: Mapping[str, str]
+) -> str:
+    """Say what the numbers of one head say.
+
+    Parameters
+    ----------
+    measures : mapping of str to float
+        By key of `evidence_names.MEASURES`.
+    scores : mapping of str to mapping of str to Score
+        By null, then by measure; nulls that were not drawn are absent.
+    missing : mapping of str to str
+        Why a null could not be drawn, a clause for the end of a sentence.
+    """
+    overlap = {null: found["overlap"] for null, found in scores.items() if "overlap" in found}
+    compared = [_against(null.short, overlap[null.key]) for null in NULLS if null.key in overlap]
+    sentences = (
+        [f"Column-space overlap {number(measures['overlap'])}: {', '.join(compared)}."] if compared else []
+    )
+    if {"permutation", "projection"} & overlap.keys():
+        sentences.append(_conclusion(_standings(overlap), missing, "These values"))
+    sentences += [_linear_cka(measures, scores), _entry_by_entry(measures)]
+    return " ".join(sentences)
+
+
+def _draws(found: Mapping[str, Score] | Mapping[str, Spread]) -> str:
+    """Say how many draws there were, and what they can tell."""
+    names = {null.key: null.short for null in NULLS}
+    by_count: dict[int, list[str]] = {}
+    for null, figures in found.items():
+        by_count.setdefault(figures.draws, []).append(names[null])
+    most = max(by_count, key=lambda count: len(by_count[count]))
+    text = f"{most} draws each, so that p is at least {1 / (1 + most):.2g}"
+    rest = [f"{count} of {', '.join(whose)}" for count, whose in by_count.items() if count != most]
+    return f"({'; '.join([text, *rest])}.)"
+
+
+def _standings(found: Mapping[str, Score] | Mapping[str, Spread]) -> dict[str, Standing]:
+    return {null: figures.standing for null, figures in found.items()}
+
+
+def _conclusion(standing: Mapping[str, Standing], missing: Mapping[str, str], subject: str) -> str:
+    """Say what the two decisive nulls allow: shuffled tokens, and a random map of the same tokens."""
+    shuffled = standing.get("permutation", "unknown")
+    projected = standing.get("projection", "unknown")
+    if shuffled == "unknown":
+        return "Too few draws, or figures that are not defined, to say more."
+    related = shuffled == "above"
+    if projected == "unknown":
+        start = (
+            f"{subject} are related to the spectrum of the keys."
+            if related
+            else "No evidence of a relation between the tokens' values and the spectrum of the keys."
+        )
+        reason = missing.get("projection", "too few draws, or figures that are not defined")
+        return f"{start} {NOT_TESTED.format(reason=reason)}"
+    if related and projected == "above":
+        return (
+            f"{subject} lie closer to the column space of V* than those of shuffled tokens and than a random "
+            "linear map of the same tokens, up to an invertible map of the values, which overlap cannot see."
+        )
+    if related:
+        relation = "less than" if projected == "below" else "no more than"
+        return (
+            f"{subject} are related to the spectrum of the keys, but {relation} a random linear map of the "
+            "same tokens would be: no evidence that the learned value matrix makes them V*."
+        )
+    if projected == "above":
+        return (
+            f"{subject} overlap with V* more than a random linear map of the same tokens, yet no more than "
+            "shuffled tokens: no evidence of a relation between the tokens' values and the keys' spectrum."
+        )
+    return f"No evidence that {subject[0].lower()}{subject[1:]} have anything to do with V*."
+
+
+def _linear_cka(measures: Mapping[str, float], scores: Mapping[str, Mapping[str, Score]]) -> str:
+    keys = {"linear_cka_unit": "unit-norm eigenvectors", "linear_cka_axes": "unit axes"}
+    parts = []
+    for key, scaling in keys.items():
+        found = {null: by_measure[key] for null, by_measure in scores.items() if key in by_measure}
+        z = [f"{null.short} z = {number(found[null.key].z)}" for null in NULLS if null.key in found]
+        against = f" ({'; '.join(z)})" if z else ""
+        parts.append(f"{number(measures[key])} with {scaling}{against}")
+    return f"Linear CKA is {' and '.join(parts)}."
+
+
+def _entry_by_entry(measures: Mapping[str, float]) -> str:
+    cosine = max(measures["cosine_unit"], measures["cosine_axes"])
+    return (
+        f"Entry by entry: mean cosine {number(cosine)} in the better scaling, and γ differs between tokens "
+        f"by {number(measures['gamma_relative'])} of the larger on average (V* itself gives 1 and 0)."
+    )
+
+
+def verdict_on_heads(overlap: Mapping[str, Spread], missing: Mapping[str, str]) -> str:
+    """Say what the overlaps of many heads say together.
+
+    Parameters
+    ----------
+    overlap : mapping of str to Spread
+        Of column-space overlap, by null.
+    missing : mapping of str to str
+        Why a null could not be drawn, a clause for the end of a sentence.
+    """
+    if not overlap:
+        return "No null was drawn: nothing can be said."
+    parts = [_distribution(null.short, overlap[null.key]) for null in NULLS if null.key in overlap]
+    standing = _standings(overlap)
+    conclusion = _conclusion(standing, missing, "On average these heads' values")
+    projection = overlap.get("projection")
+    if projection is not None and projection.discoveries and projection.discoveries_below:
+        conclusion += " Heads differ both ways: the average does not stand for each of them."
+    return " ".join([*parts, _draws(overlap), conclusion])
+
+
+def _distribution(short: str, spread: Spread) -> str:
+    def share(count: int) -> str:
+        return f"{count} ({100 * count / spread.heads:.0f} %)" if spread.heads else "0"
+
+    return (
+        f"Column-space overlap against {short}: mean z {number(spread.mean_z)} over {spread.heads} heads, "
+        f"spread {number(spread.std_z)}; {share(spread.above)} above 3 and {share(spread.below)} below −3; "
+        f"at a false discovery rate of 5 %, {spread.discoveries} above and {spread.discoveries_below} below."
+    )

@@ -1,0 +1,129 @@
+"""Captured heads of one layer, restricted to what they see and put together for the measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from explorer.errors import GramscopeError
+from explorer.maths.attention import attention_weights, match_heads
+from explorer.models.base import Capture, Head
+
+FEWEST_TOKENS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """Heads of one layer in float64 (in main memory where their device has none).
+
+    Attributes
+    ----------
+    heads : tuple of int
+        The query heads asked for.
+    key_heads : tuple of int
+        The key heads that serve them, ascending.
+    served : tuple of int
+        All query heads of those key heads, in the order of `q`.
+    q, output : Tensor, shapes (Hq, N, D), (Hq, N, Dv)
+        Every query attends to all of these tokens, also where the model masks them: they are the keys that
+        the last token sees.
+    k, v : Tensor, shapes (R, N, D), (R, N, Dv)
+    scale : float
+        τ.
+    x : Tensor, shape (N, C), or None
+    w_v : tuple of Tensor, shape (Dv, C), or of None
+        By key head.
+    notes : tuple of str
+    """
+
+    heads: tuple[int, ...]
+    key_heads: tuple[int, ...]
+    served: tuple[int, ...]
+    q: Tensor
+    k: Tensor
+    v: Tensor
+    output: Tensor
+    scale: float
+    x: Tensor | None
+    w_v: tuple[Tensor | None, ...]
+    notes: tuple[str, ...]
+
+
+def stack_heads(capture: Capture, layer: int, heads: Sequence[int] | None = None) -> Stack:
+    """Take heads out of a capture, each restricted to what the last token sees.
+
+    Parameters
+    ----------
+    heads : sequence of int or None
+        Query heads by their true numbers; None: all.
+
+    Raises
+    ------
+    GramscopeError
+        If there is no such head, or too little to measure.
+    """
+    captured = capture.layers[layer]
+    count, group = captured.q.shape[0], captured.q.shape[0] // captured.k.shape[0]
+    chosen = tuple(range(count)) if heads is None else tuple(heads)
+    if unknown := [head for head in chosen if not 0 <= head < count]:
+        raise GramscopeError(
+            f"There is no head {unknown[0]} in layer {layer}: its heads are 0 to {count - 1}."
+        )
+    key_heads = tuple(sorted({head // group for head in chosen}))
+    served = tuple(key * group + member for key in key_heads for member in range(group))
+    seen = [capture.head(layer, head).seen_by() for head in served]
+    first, by_key = seen[0], seen[::group]
+    q, k, v = (torch.stack([_exact(part) for part in parts]) for parts in (
+        [head.q for head in seen], [head.k for head in by_key], [head.v for head in by_key]
+    ))  # fmt: skip
+    _refuse(layer, q, k, v)
+    return Stack(
+        heads=chosen, key_heads=key_heads, served=served, q=q, k=k, v=v,
+        output=_output(seen, q, k, v), scale=first.scale,
+        x=None if first.x is None else _exact(first.x),
+        w_v=tuple(None if head.w_v is None else _exact(head.w_v) for head in by_key),
+        notes=(*capture.notes, *_notes(capture, layer, first)),
+    )  # fmt: skip
+
+
+def _exact(x: Tensor) -> Tensor:
+    return (x.cpu() if x.device.type == "mps" else x).double()
+
+
+def _refuse(layer: int, q: Tensor, k: Tensor, v: Tensor) -> None:
+    if k.shape[1] < FEWEST_TOKENS:
+        raise GramscopeError(
+            f"The input has {k.shape[1]} tokens, and comparing values with eigenvectors needs at least "
+            f"{FEWEST_TOKENS}. Choose a longer one."
+        )
+    if not all(bool(torch.isfinite(x).all()) for x in (q, k, v)):
+        raise GramscopeError(f"Layer {layer} gives NaN or infinity for this input: nothing can be measured.")
+
+
+def _output(seen: Sequence[Head], q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Return what each head returns when every query attends to all of the tokens."""
+    bias = (
+        None
+        if seen[0].bias is None
+        else torch.stack([_exact(head.bias) for head in seen if head.bias is not None])
+    )
+    weights = attention_weights(q, match_heads(k, len(q)), seen[0].scale, bias=bias, softcap=seen[0].softcap)
+    return weights @ match_heads(v, len(q))
+
+
+def _notes(capture: Capture, layer: int, head: Head) -> tuple[str, ...]:
+    notes = []
+    if capture.layers[layer].mask is not None:
+        notes.append(
+            f"Masked attention: the {head.k.shape[0]} tokens that the last one sees are the keys, and every "
+            "query is given all of them."
+        )
+    if not head.plain_kernel:
+        what = "a position bias" if head.bias is not None else "a cap"
+        notes.append(
+            f"The scores carry {what}: the kernel of the Gram matrix is not exp(τ x·y) in this model."
+        )
+    return tuple(notes)
