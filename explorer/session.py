@@ -1,0 +1,271 @@
+"""Sessions: what is on screen, in a file that a person can read."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from explorer import __version__, fields
+from explorer.errors import GramscopeError
+from explorer.models.recipes import Recipe
+from explorer.params import LEVEL_MAX, Params
+from explorer.settings import atomic_write
+
+if TYPE_CHECKING:
+    from explorer.models.base import Source
+
+SUFFIX = ".gramscope"
+VERSION = 1
+LARGEST_FILE = 8_000_000
+LARGEST_LAYOUT = 65_536
+MOST_TOKENS = 100_000
+CLIMB = 2
+"""How many folders up from the session a relative path may lead; further away, paths are absolute."""
+
+PARAM_RANGES = {
+    "level": (0.0, max(LEVEL_MAX.values())),
+    "magnitude": (0.0, 1000.0),
+    "iterations": (1, 100),
+    "axes": (0, 10_000),
+}
+RECIPE_RANGES = {
+    "tokens": (1, 8192),
+    "dim": (1, 512),
+    "components": (1, 512),
+    "noise": (0.0, 100.0),
+    "decay": (0.0, 10.0),
+    "strength": (0.0, 1e4),
+}
+
+Appearance = Literal["system", "light", "dark"]
+Device = Literal["auto", "cpu", "cuda", "mps"]
+Options = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a source comes from, so that it can be opened again; with no field set, the sample.
+
+    Attributes
+    ----------
+    paths : tuple of str
+        A checkpoint: a folder, a file, or several files that belong together.
+    heads : int or None
+        The number of heads, where the person was asked.
+    recipe : Recipe or None
+        A synthetic head.
+    """
+
+    paths: tuple[str, ...] = ()
+    heads: int | None = None
+    recipe: Recipe | None = None
+
+
+@dataclass(frozen=True)
+class Session:
+    """What is on screen.
+
+    Attributes
+    ----------
+    origin : Origin
+    params : Params
+    selection : frozenset of int
+    options : mapping of str to mapping
+        Each view's own choices, by the view's name.
+    layout : bytes
+        Where the docks are, in Qt's own form; empty: the original layout.
+    theme : str
+    """
+
+    origin: Origin = Origin()
+    params: Params = field(default_factory=Params)
+    selection: frozenset[int] = frozenset()
+    options: Options = field(default_factory=dict)
+    layout: bytes = b""
+    theme: Appearance = "system"
+
+
+def dump(session: Session, folder: Path) -> bytes:
+    """Return the session as a file in `folder` holds it: indented JSON, paths relative where they can be."""
+    origin, given = session.origin, session.params
+    source: dict[str, Any] = {"sample": "digits"}
+    if origin.recipe is not None:
+        source = {"recipe": asdict(origin.recipe)}
+    elif origin.paths:
+        source = {"paths": [_relative(path, folder) for path in origin.paths], "heads": origin.heads}
+    params = asdict(given)
+    params["input"]["path"] = _relative(given.input.path, folder)
+    content = {
+        "format": "gramscope session",
+        "version": VERSION,
+        "program": __version__,
+        "source": source,
+        "params": params,
+        "selection": sorted(session.selection),
+        "views": session.options,
+        "theme": session.theme,
+        "layout": base64.b64encode(session.layout).decode("ascii"),
+    }
+    return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def save(session: Session, path: Path) -> None:
+    """Write a session, whole or not at all.
+
+    Raises
+    ------
+    GramscopeError
+        The system refuses.
+    """
+    atomic_write(path, dump(session, path.absolute().parent))
+
+
+def load(path: Path) -> Session:
+    """Read a session; nothing is opened yet.
+
+    Raises
+    ------
+    GramscopeError
+        It cannot be read, is no session, of a newer version, or a field is not what it should be.
+    """
+    try:
+        if not path.is_file():
+            raise GramscopeError(f"There is no session {path.name} in {path.absolute().parent}.")
+        if path.stat().st_size > LARGEST_FILE:
+            raise GramscopeError(f"{path.name} is too large to be a session.")
+        data = path.read_bytes()
+    except OSError as error:
+        raise GramscopeError(f"{path.name} cannot be read: {error.strerror or error}.", str(error)) from error
+    try:
+        return parse(data, path.absolute().parent)
+    except GramscopeError as error:
+        raise GramscopeError(f"{path.name} cannot be opened as a session. {error}", error.detail) from error
+
+
+def parse(data: bytes, folder: Path) -> Session:
+    """Read a session from a file's content; relative paths start at `folder`.
+
+    Raises
+    ------
+    GramscopeError
+        As `load`.
+    """
+    try:
+        content = json.loads(data.decode("utf-8"), parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise GramscopeError("It is not the JSON that a session is made of.", str(error)) from error
+    if not isinstance(content, dict) or content.get("format") != "gramscope session":
+        raise GramscopeError("It does not call itself a Gramscope session.")
+    version = content.get("version")
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise GramscopeError("It does not say which version of the format it is.")
+    if version > VERSION:
+        program = fields.shown(content.get("program"))
+        raise GramscopeError(
+            f"A newer Gramscope ({program}) wrote it, in version {version} of the format; this one reads up "
+            f"to {VERSION}. Update Gramscope, or save it again from the older one."
+        )
+    params = fields.read(Params, content.get("params", {}), "params", PARAM_RANGES)
+    fields.value_of(Device, params.device, "params.device")
+    if params.level > LEVEL_MAX[params.contamination]:
+        raise GramscopeError(
+            f"“params.level” is {params.level:g}; for {params.contamination} it lies between 0 and "
+            f"{LEVEL_MAX[params.contamination]:g}."
+        )
+    path = _absolute(params.input.path, folder) if params.input.path else ""
+    return Session(
+        origin=_origin(content.get("source", {"sample": "digits"}), folder),
+        params=params.but(input=replace(params.input, path=path)),
+        selection=_selection(content.get("selection", [])),
+        options=_options(content.get("views", {})),
+        layout=_layout(content.get("layout", "")),
+        theme=fields.value_of(Appearance, content.get("theme", "system"), "theme"),
+    )
+
+
+def check(params: Params, source: Source) -> None:
+    """Hold a session's parameters against the source that was opened for it.
+
+    Raises
+    ------
+    GramscopeError
+        The source has no such layer, head or input: it is not what the session was made with.
+    """
+    have = {"layer": source.layers, "head": source.heads, "input": max(source.samples, 1)}
+    wanted = {"layer": params.layer, "head": params.head, "input": params.input.index}
+    if params.input.path or params.input.text:
+        del wanted["input"]
+    for name, number in wanted.items():
+        if number >= have[name]:
+            raise GramscopeError(
+                f"The session shows {name} {number}, and {source.name} has {have[name]} (0 to "
+                f"{have[name] - 1}). It is not the source that the session was made with."
+            )
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number that a session can hold")
+
+
+def _relative(path: str, folder: Path) -> str:
+    if not path:
+        return ""
+    try:
+        relative = Path(os.path.relpath(path, folder))
+    except ValueError:  # another drive
+        return str(Path(path).absolute())
+    if relative.parts[: CLIMB + 1].count("..") > CLIMB:
+        return str(Path(path).absolute())
+    return relative.as_posix()
+
+
+def _absolute(path: str, folder: Path) -> str:
+    """Return where a path of a session leads; another machine's is refused: naming it would call it."""
+    if path.startswith(("//", "\\\\")):
+        raise GramscopeError(
+            f"It points to another machine ({fields.shown(path)}). Open that yourself first."
+        )
+    return os.path.normpath(folder / path)
+
+
+def _origin(value: Any, folder: Path) -> Origin:
+    if not isinstance(value, dict) or len(value.keys() & {"sample", "recipe", "paths"}) != 1:
+        raise GramscopeError("“source” should name one of sample, recipe or paths.")
+    if "sample" in value:
+        if value != {"sample": "digits"}:
+            raise GramscopeError(f"“source” is {fields.shown(value)}; the one sample is “digits”.")
+        return Origin()
+    if "recipe" in value:
+        return Origin(recipe=fields.read(Recipe, value["recipe"], "source.recipe", RECIPE_RANGES))
+    origin = fields.read(Origin, value, "source", {"heads": (1, 100_000)})
+    if not origin.paths or not all(origin.paths) or len(origin.paths) > 1000:
+        raise GramscopeError("“source.paths” should list the files of a checkpoint.")
+    return replace(origin, paths=tuple(_absolute(path, folder) for path in origin.paths))
+
+
+def _selection(value: Any) -> frozenset[int]:
+    good = isinstance(value, list) and len(value) <= MOST_TOKENS
+    if not good or not all(type(item) is int and 0 <= item < MOST_TOKENS for item in value):
+        raise GramscopeError(f"“selection” should be a list of tokens, and is {fields.shown(value)}.")
+    return frozenset(value)
+
+
+def _options(value: Any) -> Options:
+    good = isinstance(value, dict) and all(isinstance(options, dict) for options in value.values())
+    if not good:
+        raise GramscopeError(f"“views” should be groups of choices, and is {fields.shown(value)}.")
+    return dict(value)
+
+
+def _layout(value: Any) -> bytes:
+    try:
+        if not isinstance(value, str) or len(value) > LARGEST_LAYOUT:
+            raise ValueError(fields.shown(value))
+        return base64.b64decode(value, validate=True)
+    except ValueError as error:
+        raise GramscopeError("“layout” should be base64, as saved.", str(error)) from error
