@@ -151,8 +151,10 @@ def projection(c: Clean, m: Moved, p: Params) -> Projection | None:
     scale = c.head.scale
     keys = c.keys_on_axes[:, axes]
     queries = keys if p.queries == "symmetric" else attention_weights(c.queries, c.head.k, scale) @ vstar
-    moved_queries = m.weights @ vstar
-    moved_keys = attention_weights(m.head.k, c.head.k, scale) @ vstar
+    moved_queries, moved_keys = queries, keys
+    if bool(m.hit.any()):
+        moved_queries = m.weights @ vstar
+        moved_keys = attention_weights(m.head.k, c.head.k, scale) @ vstar
     centre = keys.mean(0) if p.centred else torch.zeros_like(keys[0])
     points = [numpy(x - centre) for x in (queries, keys, moved_queries, moved_keys)]
     largest = max((float(np.abs(x).max(initial=0.0)) for x in points), default=0.0)

@@ -49,6 +49,7 @@ class DropZone(QLabel):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self._covered = parent
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setProperty("role", "drop")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -62,7 +63,7 @@ class DropZone(QLabel):
             event.ignore()
             return
         self.setText(intent(paths)[1])
-        self.setGeometry(self.parentWidget().rect())
+        self.setGeometry(self._covered.rect())
         self.raise_()
         self.show()
         self._accept(event)
