@@ -1,0 +1,157 @@
+"""Every parameter can be taken back, one deliberate step at a time."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from explorer import history as module
+from explorer.history import STEPS, WORDS, History
+from explorer.params import Input, Params
+from explorer.state import State
+
+OTHER: dict[str, Any] = {
+    "layer": 1, "head": 2, "query": 3, "input": Input(index=1), "contamination": "tokens", "level": 0.25,
+    "magnitude": 3.0, "seed": 9, "contaminate_values": True, "form": "pcp", "queries": "asymmetric",
+    "lam": 2.0, "mu": 0.5, "iterations": 7, "variant": "rpc", "axes": (1, 2), "centred": True, "device": "cpu",
+}  # fmt: skip
+
+
+@pytest.fixture
+def state() -> State:
+    return State()
+
+
+@pytest.fixture
+def history(state: State) -> History:
+    return History(state)
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Params)])
+def test_every_parameter_goes_back_and_forth(state: State, history: History, name: str) -> None:
+    state.update(**{name: OTHER[name]})
+    assert history.undoes == WORDS[name]
+    history.undo()
+    assert state.params == Params()
+    assert (history.undoes, history.redoes) == ("", WORDS[name])
+    history.redo()
+    assert state.params == Params(**{name: OTHER[name]})
+
+
+def test_many_steps(state: State, history: History) -> None:
+    for seed in range(1, 121):
+        state.update(seed=seed)
+    for seed in range(119, -1, -1):
+        history.undo()
+        assert state.params.seed == seed
+    history.undo()
+    assert state.params.seed == 0
+    for _ in range(200):
+        history.redo()
+    assert state.params.seed == 120
+
+
+def test_memory_is_bounded(state: State, history: History) -> None:
+    for seed in range(1, STEPS + 50):
+        state.update(seed=seed)
+    while history.undoes:
+        history.undo()
+    assert state.params.seed == 49
+
+
+def test_what_is_held_is_one_step(state: State, history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "RUN_MS", 0)
+    history.begin()
+    for step in range(1, 30):
+        state.update(level=step / 100)
+    history.end()
+    history.begin()
+    state.update(level=0.4)
+    history.end()
+    history.undo()
+    assert state.params.level == 0.29
+    history.undo()
+    assert state.params.level == 0.0
+    assert not history.undoes
+
+
+def test_a_drag_there_and_back_is_no_step(state: State, history: History) -> None:
+    state.update(seed=1)
+    history.begin()
+    for level in (0.1, 0.2, 0.1, 0.0):
+        state.update(level=level)
+    history.end()
+    assert history.undoes == "seed"
+    history.begin()
+    for level in (0.1, 0.0, 0.3):
+        state.update(level=level)
+    history.end()
+    history.undo()
+    assert state.params == Params(seed=1)
+    assert (history.undoes, history.redoes) == ("seed", "level")
+
+
+def test_a_wheel_is_one_step_and_a_pause_ends_it(
+    state: State, history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state.update(magnitude=11.0)
+    state.update(magnitude=12.0)
+    monkeypatch.setattr(module, "RUN_MS", 0)
+    state.update(magnitude=13.0)
+    history.undo()
+    assert state.params.magnitude == 12.0
+    history.undo()
+    assert state.params.magnitude == 10.0
+
+
+def test_other_numbers_are_other_steps(state: State, history: History) -> None:
+    state.update(level=0.1)
+    state.update(magnitude=12.0)
+    state.update(level=0.2)
+    history.undo()
+    assert (state.params.level, state.params.magnitude) == (0.1, 12.0)
+
+
+def test_a_change_after_an_undo_forgets_what_was_undone(state: State, history: History) -> None:
+    state.update(seed=1)
+    state.update(seed=2)
+    history.undo()
+    state.update(level=0.1)
+    assert not history.redoes
+    history.undo()
+    assert state.params == Params(seed=1)
+
+
+def test_a_change_after_an_undo_is_a_step_of_its_own(state: State, history: History) -> None:
+    state.update(level=0.1)
+    history.undo()
+    state.update(level=0.2)
+    history.undo()
+    assert state.params.level == 0.0
+
+
+class Nothing:
+    """Stands for a source."""
+
+    def close(self) -> None:
+        pass
+
+
+def test_another_source_begins_another_history(state: State, history: History) -> None:
+    state.update(level=0.1)
+    state.open(Nothing(), Params(seed=5))  # type: ignore[arg-type]
+    assert not history.undoes
+    state.update(seed=6)
+    history.undo()
+    history.undo()
+    assert state.params == Params(seed=5)
+
+
+def test_it_tells_of_changes(state: State, history: History) -> None:
+    heard: list[str] = []
+    history.changed.connect(lambda: heard.append(history.undoes))
+    state.update(level=0.1)
+    history.undo()
+    assert heard == ["level", ""]
