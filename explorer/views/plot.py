@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from explorer.ui.theme import style_plot
 
 Range = tuple[float, float]
+BELOW, ASIDE = 34, 52
+"""Pixels for an axis with figures and a name; fixed, so that nothing moves when figures get longer."""
 
 
 class Plot(pg.PlotItem):
@@ -31,6 +33,14 @@ class Plot(pg.PlotItem):
         self.held = False
         self.vb.sigRangeChangedManually.connect(self._hold)
         style_plot(self)
+
+    def name_axes(self, below: str, aside: str) -> None:
+        """Call the axes so (rich text)."""
+        for side, name in (("bottom", below), ("left", aside)):
+            if self.getAxis(side).labelText != name:
+                self.setLabel(side, name)
+        self.getAxis("bottom").setHeight(BELOW)
+        self.getAxis("left").setWidth(ASIDE)
 
     def settle(self, x: Range, y: Range) -> None:
         """Make (`x`, `y`) the range, unless a person zoomed in by hand."""

@@ -57,7 +57,6 @@ class ProjectionView(View):
             self.plot.addItem(item)
         self.canvas.addItem(self._strip, 0, 0)
         self.canvas.addItem(self.plot, 1, 0)
-        self._labels = ("", "")
         self._chooser = AxesChooser(self.state)
         self._chooser.keys_changed.connect(self._choose_keys)
         self.recolour()
@@ -151,11 +150,7 @@ class ProjectionView(View):
         point = "<i>φ</i>(<i>q</i>) − mean" if result.params.centred else "<i>φ</i>(<i>q</i>)"
         point = f"({point})" if result.params.centred else point
         unit = f" (×10<sup>{shown.log10_unit:.0f}</sup>)" if shown.log10_unit else ""
-        labels = tuple(f"<i>u</i>{subscript(axis + 1)} · {point}{unit}" for axis in shown.axes)
-        if labels != self._labels:
-            self._labels = (labels[0], labels[1])
-            self.plot.setLabel("bottom", labels[0])
-            self.plot.setLabel("left", labels[1])
+        self.plot.name_axes(*(f"<i>u</i>{subscript(axis + 1)} · {point}{unit}" for axis in shown.axes))
 
     def _targets(self, result: Result) -> list[tuple[NDArray[np.float64], str]]:
         """Return what is drawn, each with its name, in the order in which the pointer looks for it."""
