@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from explorer.health import kernel_health
 from explorer.maths.attention import attention_weights, fused_attention, widest
 from explorer.maths.contamination import contaminate
 from explorer.maths.gram import (
@@ -74,7 +75,8 @@ def clean(head: Head, symmetric: bool) -> Clean:
     pairs = solve(gram)
     output = fused_attention(queries, head.k, head.v, head.scale, head.mask, head.bias, head.softcap)
     vstar, log_scale = value_matrix(gram, pairs.leading(SHOWN), "axes")
-    keys_on_axes, _ = project_keys(gram, pairs.leading(SHOWN))
+    keys_on_axes, unit = project_keys(gram, pairs.leading(SHOWN))
+    keys_on_axes = keys_on_axes * (unit - log_scale).exp()
     return Clean(
         head, queries, gram, pairs, output, projection_errors(queries, gram, pairs, output),
         vstar, float(log_scale), keys_on_axes,
@@ -139,6 +141,7 @@ def spectrum(gram: Gram, pairs: Eigenpairs, like: Eigenpairs | None = None) -> S
         log10_tolerance=float(gram.tolerance.log10()) + log_scale,
         rank=int(pairs.rank) if pairs.exact and pairs.values.shape[-1] == gram.matrix.shape[-1] else None,
         exact=pairs.exact,
+        health=kernel_health(gram, pairs, SHOWN),
     )
 
 

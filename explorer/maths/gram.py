@@ -26,7 +26,10 @@ class Gram:
 
     Attributes
     ----------
-    keys : Tensor, shape (…, N, D)
+    deviations : Tensor, shape (…, N, D)
+        The keys less their mean, in the widest precision.
+    mean : Tensor, shape (…, 1, D)
+        The mean key.
     scale : float
         τ.
     matrix : Tensor, shape (…, N, N)
@@ -35,18 +38,23 @@ class Gram:
         log of the largest entry of K_φ.
     lse : Tensor, shape (…, N)
         log g(k_j).
+    shifted_lse : Tensor, shape (…, N)
+        log (1/N) Σ_i exp(τ k_j·(k_i − mean)), which keeps the digits of lse that small keys have.
     row_means : Tensor, shape (…, N)
         Row means of K_φ · exp(−log_scale), less 1.
     tolerance : Tensor, shape (…)
         eps·N·‖K_φ‖ in units of exp(log_scale), the norm being the largest row sum, which bounds the
-        spectral norm. Eigenvalues under it are rounding.
+        spectral norm. Eigenvalues under it are rounding. Scores beyond N, whose own rounding is
+        larger than that of the sums, take the place of N.
     """
 
-    keys: Tensor
+    deviations: Tensor
+    mean: Tensor
     scale: float
     matrix: Tensor
     log_scale: Tensor
     lse: Tensor
+    shifted_lse: Tensor
     row_means: Tensor
     tolerance: Tensor
 
@@ -90,9 +98,10 @@ class Eigenpairs:
 def key_gram(k: Tensor, scale: float) -> Gram:
     """Build the centred Gram matrix of the keys without leaving the floating point range.
 
-    The entries' logarithms are s_ij − lse_i − lse_j with s = τKKᵀ; the largest (on the diagonal, since K_φ is
-    positive semi-definite) becomes the scale. H exp(X) H = H expm1(X) H keeps the digits that nearly
-    equal entries (small keys) would lose, and so does leaving log N out of lse.
+    With m the mean key, d_j = k_j − m and l_i = log (1/N) Σ_j exp(τ k_i·d_j), the logarithm of an entry is
+    log K_φ[i, j] = τ d_i·d_j − l_i − l_j − τ‖m‖² − 2 log N: what all keys share costs no digits. The largest
+    (on the diagonal, since K_φ is positive semi-definite) becomes the scale. H exp(X) H = H expm1(X) H keeps
+    the digits of nearly equal entries (small keys).
 
     Parameters
     ----------
@@ -104,29 +113,40 @@ def key_gram(k: Tensor, scale: float) -> Gram:
     k = upcast(k)
     keys = widest(k)
     n = k.shape[-2]
-    x = (keys * scale) @ keys.mT
+    mean = keys.mean(-2, keepdim=True)
+    deviations = keys - mean
+    x = (deviations * scale) @ deviations.mT
+    tilt = (deviations @ mean.mT)[..., 0] * scale
     diagonal = x.diagonal(dim1=-2, dim2=-1).clone()
-    mean_log = log_mean_exp(x)
-    half = diagonal.sub(mean_log, alpha=2).amax(-1, keepdim=True) / 2
-    shift = mean_log + half
+    shifted = log_mean_exp(x + tilt[..., None, :])
+    half = diagonal.sub(shifted, alpha=2).amax(-1, keepdim=True) / 2
+    shift = shifted + half
     x.sub_(shift[..., None]).sub_(shift[..., None, :])
     g = x.to(k.dtype).expm1_()
     rows = g.mean(-1)
-    largest_row = (n * (1 + rows.amax(-1))).clamp_min(1.0)
     centre = rows - rows.mean(-1, keepdim=True) / 2
     g.sub_(centre[..., None]).sub_(centre[..., None, :])
+    common = scale * mean.square().sum((-2, -1))
     log_n = math.log(n)
     return Gram(
-        keys=k, scale=scale, matrix=g,
-        log_scale=2 * (half[..., 0] - log_n), lse=mean_log + log_n, row_means=rows,
-        tolerance=torch.finfo(k.dtype).eps * n * largest_row,
+        deviations=deviations, mean=mean, scale=scale, matrix=g,
+        log_scale=2 * (half[..., 0] - log_n) - common,
+        lse=shifted + tilt + (common + log_n)[..., None], shifted_lse=shifted, row_means=rows,
+        tolerance=_tolerance(rows, diagonal.amax(-1) + tilt.abs().amax(-1)),
     )  # fmt: skip
 
 
+def _tolerance(row_means: Tensor, largest_score: Tensor) -> Tensor:
+    n = row_means.shape[-1]
+    largest_row = (n * (1 + row_means.amax(-1))).clamp_min(1.0)
+    rounding = torch.finfo(largest_score.dtype).eps * largest_score
+    return largest_row * rounding.clamp_min(torch.finfo(row_means.dtype).eps * n).to(row_means.dtype)
+
+
 def log_mean_exp(scores: Tensor) -> Tensor:
-    """Compute log (1/N) Σ_j exp(s_ij), right to rounding however small or large the scores."""
+    """Compute log (1/N) Σ_j exp(s_ij), right to rounding however small or large; overwrites `scores`."""
     top = scores.amax(-1, keepdim=True)
-    return top[..., 0] + (scores - top).expm1_().mean(-1).log1p_()
+    return top[..., 0] + scores.sub_(top).expm1_().mean(-1).log1p_()
 
 
 def eigenpairs(gram: Gram, count: int | None = None) -> Eigenpairs:
@@ -220,9 +240,4 @@ def value_matrix(gram: Gram, pairs: Eigenpairs, scaling: Scaling) -> tuple[Tenso
     a = a * (roots if scaling == "axes" else (roots > 0))[..., None, :]
     smallest = gram.lse.amin(-1)
     vstar = a * (smallest[..., None] - gram.lse).exp().to(a.dtype)[..., None]
-    return vstar, axes_scale(gram) if scaling == "axes" else -smallest
-
-
-def axes_scale(gram: Gram) -> Tensor:
-    """Return the log scale of V* with "axes" and of everything projected onto unit axes, shape (…)."""
-    return -gram.lse.amin(-1) - gram.log_scale / 2
+    return vstar, (-gram.log_scale / 2 if scaling == "axes" else 0.0) - smallest

@@ -1,6 +1,7 @@
 """Queries and keys in feature space: positions on the principal axes, norms, and projection errors.
 
-As in `explorer.maths.gram`, `(x, log_scale)` means x · exp(log_scale), and logarithms are natural.
+As in `explorer.maths.gram`, `(x, log_scale)` means x · exp(log_scale), and logarithms are natural and in the
+widest precision.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from explorer.maths.attention import attention_weights, widest
-from explorer.maths.gram import Eigenpairs, Gram, axes_scale, inverse_roots, log_mean_exp, value_matrix
+from explorer.maths.attention import widest
+from explorer.maths.gram import Eigenpairs, Gram, inverse_roots, log_mean_exp
 
 
-def project(
-    q: Tensor, gram: Gram, pairs: Eigenpairs, centred: bool = False, weights: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
-    """Compute ⟨φ(q_i), u_d⟩ = Σ_j softmax_j(τ q_i·k_j) V*_jd on the unit principal axes u_d.
+def project(q: Tensor, gram: Gram, pairs: Eigenpairs, centred: bool = False) -> tuple[Tensor, Tensor]:
+    """Compute ⟨φ(q_i), u_d⟩ on the unit principal axes u_d.
+
+    This is Σ_j softmax_j(τ q_i·k_j) V*_jd, attention with the values of `value_matrix`, computed as
+    Σ_j k(q_i, k_j)/(g(q_i) g(k_j)) a_jd, whose logarithms leave each query its own scale.
 
     Parameters
     ----------
@@ -26,51 +28,67 @@ def project(
         Queries, or keys.
     centred : bool
         Subtract the mean map (1/N) Σ_j φ(k_j): scikit-learn's `KernelPCA(kernel="precomputed").transform`.
-    weights : Tensor, shape (…, M, N), optional
-        softmax(τ q kᵀ), where it is at hand.
 
     Returns
     -------
     h : Tensor, shape (…, M, r)
-        Zero on axes at and under the tolerance.
-    log_scale : Tensor, shape (…)
-        That of `project_keys` and of `value_matrix` with "axes".
+        In units of exp(log_scale_i); zero on axes at and under the tolerance.
+    log_scale : Tensor, shape (…, M)
     """
-    vstar, log_scale = value_matrix(gram, pairs, "axes")
-    if weights is None:
-        weights = attention_weights(widest(q), widest(gram.keys), gram.scale)
-    h = weights.to(vstar.dtype) @ vstar
-    return (h - _mean_map(gram, pairs) if centred else h), log_scale
+    d, m, scale = gram.deviations, gram.mean, gram.scale
+    off = widest(q) - m
+    scores = (off * scale) @ d.mT
+    tilt = (scale * (d @ m.mT)).mT
+    shift = log_mean_exp(scores + tilt)
+    common = scale * m.square().sum(-1) + 2 * math.log(d.shape[-2])
+    x = scores - shift[..., None] - (gram.shifted_lse + common)[..., None, :]
+    unit = x.amax(-1, keepdim=True)
+    if centred:
+        unit = torch.maximum(unit, gram.log_scale[..., None, None])
+    a = _axes(gram, pairs)
+    h = x.sub_(unit).to(a.dtype).expm1_() @ a
+    if centred:
+        h = h - _mean_map(gram, a) * (gram.log_scale[..., None, None] - unit).exp().to(a.dtype)
+    return h, (unit - gram.log_scale[..., None, None] / 2)[..., 0]
 
 
 def project_keys(gram: Gram, pairs: Eigenpairs, centred: bool = False) -> tuple[Tensor, Tensor]:
-    """Compute ⟨φ(k_j), u_d⟩ without attention: √γ_d a_jd, plus the mean map unless centred."""
-    roots = inverse_roots(gram, pairs)
-    h = pairs.vectors * (pairs.values * roots * _units(gram)[..., None])[..., None, :]
-    return (h if centred else h + _mean_map(gram, pairs)), axes_scale(gram)
+    """Compute ⟨φ(k_j), u_d⟩ = √γ_d a_jd, plus the mean map unless centred.
+
+    Returns
+    -------
+    h : Tensor, shape (…, N, r)
+        In units of exp(log_scale); zero on axes at and under the tolerance.
+    log_scale : Tensor, shape (…)
+    """
+    a = _axes(gram, pairs)
+    h = a * pairs.values[..., None, :]
+    return (h if centred else h + _mean_map(gram, a)), gram.log_scale / 2
 
 
-def _mean_map(gram: Gram, pairs: Eigenpairs) -> Tensor:
-    """Compute ⟨(1/N) Σ_j φ(k_j), u_d⟩ in units of exp(axes_scale), shape (…, 1, r)."""
+def _axes(gram: Gram, pairs: Eigenpairs) -> Tensor:
+    """Return coefficients of the unit axes in units of exp(−log_scale/2), columns summing to zero."""
     a = pairs.vectors - pairs.vectors.mean(-2, keepdim=True)
-    means = (gram.row_means[..., None, :] @ a) * inverse_roots(gram, pairs)[..., None, :]
-    return means * _units(gram)[..., None, None]
+    return a * inverse_roots(gram, pairs)[..., None, :]
 
 
-def _units(gram: Gram) -> Tensor:
-    """Compute exp(log_scale/2) in units of exp(axes_scale); at most 1."""
-    return (gram.log_scale + gram.lse.amin(-1)).exp().to(gram.matrix.dtype)
+def _mean_map(gram: Gram, a: Tensor) -> Tensor:
+    """Compute ⟨(1/N) Σ_j φ(k_j), u_d⟩ in units of exp(log_scale/2), shape (…, 1, r)."""
+    return gram.row_means[..., None, :] @ a
 
 
 def log_partition(q: Tensor, gram: Gram) -> Tensor:
     """Compute log g(q_i) = log Σ_j exp(τ q_i·k_j), shape (…, M)."""
-    scores = (widest(q) * gram.scale) @ widest(gram.keys).mT
-    return log_mean_exp(scores) + math.log(scores.shape[-1])
+    q = widest(q)
+    common = gram.scale * (q @ gram.mean.mT)[..., 0] + math.log(gram.deviations.shape[-2])
+    return log_mean_exp((q * gram.scale) @ gram.deviations.mT) + common
 
 
 def log_norm2(q: Tensor, gram: Gram) -> Tensor:
     """Compute log ‖φ(q_i)‖² = τ q_i·q_i − 2 log g(q_i), shape (…, M)."""
-    return gram.scale * widest(q).square().sum(-1) - 2 * log_partition(q, gram)
+    q, m = widest(q), gram.mean
+    shifted = log_mean_exp((q * gram.scale) @ gram.deviations.mT) + math.log(gram.deviations.shape[-2])
+    return gram.scale * ((q - m).square().sum(-1) - m.square().sum(-1)) - 2 * shifted
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -114,10 +132,11 @@ def projection_errors(q: Tensor, gram: Gram, pairs: Eigenpairs, output: Tensor) 
         The head's learned output for these queries.
     """
     h, log_scale = project(q, gram, pairs)
+    log_n = math.log(q.shape[-2])
     norms = log_norm2(q, gram)
-    log_phi = norms.logsumexp(-1) - math.log(norms.shape[-1])
-    log_projection = _log_mean_square(h) + 2 * log_scale
-    log_output = _log_mean_square(output)
+    log_phi = norms.logsumexp(-1) - log_n
+    log_projection = (_log_square(h) + 2 * log_scale).logsumexp(-1) - log_n
+    log_output = _log_square(output).logsumexp(-1) - log_n
     return ProjectionErrors(
         log_norms=norms,
         log_phi=log_phi,
@@ -129,10 +148,10 @@ def projection_errors(q: Tensor, gram: Gram, pairs: Eigenpairs, output: Tensor) 
     )
 
 
-def _log_mean_square(x: Tensor) -> Tensor:
-    """Compute log of the mean over tokens of ‖x_i‖²; the log of the smallest number for zero."""
-    mean = widest(x).square().sum(-1).mean(-1)
-    return mean.clamp_min(torch.finfo(mean.dtype).tiny).log()
+def _log_square(x: Tensor) -> Tensor:
+    """Compute log ‖x_i‖², shape (…, M); the log of the smallest normal number for zero."""
+    size = widest(x).square().sum(-1)
+    return size.clamp_min(torch.finfo(size.dtype).tiny).log()
 
 
 def _log_difference(a: Tensor, b: Tensor) -> Tensor:

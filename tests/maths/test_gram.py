@@ -32,6 +32,10 @@ HARD = {
 }
 
 
+HARD["two alike, large"] = HARD["two alike"] * 100
+HEAVY = draw(7, 1, 5).expand(40, 5) * 40
+
+
 def judge(k: Tensor, scale: float) -> list[mpmath.mpf]:
     """Return the logarithms of the eigenvalues, descending, from 80 digits; only positive ones."""
     with mpmath.workdps(80):
@@ -172,7 +176,9 @@ def test_half_precision_is_computed_in_single(dtype: torch.dtype) -> None:
     assert eigenpairs(gram).vectors.isfinite().all()
 
 
-@pytest.mark.parametrize("k", [torch.ones(7, 3), torch.zeros(5, 2), torch.full((4, 4), 90.0), draw(0, 1, 6)])
+@pytest.mark.parametrize(
+    "k", [torch.ones(7, 3), torch.zeros(5, 2), torch.full((4, 4), 90.0), HEAVY, draw(0, 1, 6)]
+)
 def test_no_spread_means_no_axes(k: Tensor) -> None:
     gram = key_gram(k, 1.0)
     pairs = eigenpairs(gram)
