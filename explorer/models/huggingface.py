@@ -84,7 +84,7 @@ class HuggingFaceSource(Source):
         self._refuse_strange(kept, layers, prepared)
         return Capture(
             prepared.tokens, kept, prepared.image, prepared.grid, prepared.truncated_from,
-            (*self.loaded.notes, *prepared.notes),
+            (*self.loaded.notes, *prepared.notes), prepared.text,
         )  # fmt: skip
 
     def attending(self, attend: Handler, layers: Collection[int]) -> AbstractContextManager[None]:

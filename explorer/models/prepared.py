@@ -22,7 +22,7 @@ class Prepared:
         Of the model's forward, a batch of one.
     tokens : tuple of Token
         As many as attention sees.
-    image, grid, truncated_from, notes
+    image, grid, truncated_from, notes, text
         See `explorer.models.base.Capture`.
     """
 
@@ -32,6 +32,7 @@ class Prepared:
     grid: tuple[int, int] | None = None
     truncated_from: int | None = None
     notes: tuple[str, ...] = ()
+    text: str = ""
 
 
 class Reader(Protocol):

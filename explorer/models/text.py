@@ -132,7 +132,7 @@ class TextReader:
             tokens = tokens_from_pieces(pieces, special)
         wanted = [name for name in encoded if name in self.arguments]
         arguments = {name: torch.tensor([encoded[name]]) for name in wanted}
-        return self._cut(Prepared(arguments, tokens, notes=tuple(notes)), total)
+        return self._cut(Prepared(arguments, tokens, notes=tuple(notes), text=text), total)
 
     def _refuse_unknown(self, ids: list[int]) -> None:
         if not all(0 <= number < self.vocabulary for number in ids):
