@@ -16,12 +16,13 @@ from explorer import stages
 from explorer.curves import CurveJob
 from explorer.devices import choose
 from explorer.errors import Stopped
+from explorer.health import score_health
 from explorer.maps import attention_map
 from explorer.maths.gram import Eigenpairs, Gram, key_gram
 from explorer.maths.outputs import Outputs
 from explorer.models.base import Capture, Head, ShouldStop, Source, never
 from explorer.params import Params
-from explorer.result import Result, Spectrum
+from explorer.result import Result, ScoreHealth, Spectrum
 
 
 class Memo:
@@ -63,6 +64,7 @@ class _Scene:
     outputs: Outputs
     gram: Gram
     pairs: Eigenpairs
+    health: ScoreHealth
     place: Hashable
     spectral: Hashable
 
@@ -132,6 +134,7 @@ class Evaluator:
         return _Scene(
             params=p, source=source, capture=capture, head=head, positions=positions, query=query,
             clean=clean, clean_outputs=clean_outputs, moved=moved, outputs=outputs, gram=gram, pairs=pairs,
+            health=memo.get("health", place, lambda: score_health(head, whole.k.dtype)),
             place=place, spectral=spectral,
         )  # fmt: skip
 
@@ -195,6 +198,7 @@ class Evaluator:
             milliseconds=(time.perf_counter() - begin) * 1e3,
             final=False,
             notes=_notes(scene),
+            health=scene.health,
         )
 
 

@@ -19,6 +19,34 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
+class KernelHealth:
+    """How far the kernel of one set of keys is from what floating point can hold.
+
+    Attributes
+    ----------
+    largest_logit : float
+        max_i τ k_i·k_i, which no τ k_i·k_j exceeds: the logarithm of the kernel's largest value.
+    over_half : int
+        Tokens with τ k·k above 11.09, whose kernel value half precision cannot hold (65504).
+    rank_single, rank_half : int or None
+        Eigenvalues of K̃ that the tolerance eps·N·‖K_φ‖ of float32 and of float16 would leave; None where
+        only the leading ones were computed.
+    clipped : int or None
+        Eigenvalues that rounding made negative; they are taken as 0.
+    gaps : ndarray, shape (m,)
+        Distance of γ_d to its nearer neighbour over the tolerance in use, of the eigenvectors shown; at
+        1 and under their vectors are not identifiable.
+    """
+
+    largest_logit: float
+    over_half: int
+    rank_single: int | None
+    rank_half: int | None
+    clipped: int | None
+    gaps: Array
+
+
+@dataclass(frozen=True, eq=False)
 class Spectrum:
     """Eigenpairs of the centred key Gram matrix K̃ (mathematics: K̃ a_d = γ_d a_d).
 
@@ -38,6 +66,7 @@ class Spectrum:
         How many eigenvalues are above the tolerance; None when only the leading ones were computed.
     exact : bool
         False for the warm-started vectors of a drag.
+    health : KernelHealth or None
     """
 
     log10_values: Array
@@ -47,6 +76,7 @@ class Spectrum:
     log10_tolerance: float
     rank: int | None
     exact: bool
+    health: KernelHealth | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +192,25 @@ class Curves:
 
 
 @dataclass(frozen=True, eq=False)
+class ScoreHealth:
+    """How far a head's own clean attention is from what floating point can hold.
+
+    Attributes
+    ----------
+    captured : str
+        The precision in which the source gave the head.
+    largest : float
+        The largest score, among pairs that the mask lets see each other.
+    over_half : float
+        Share of those pairs whose exp(score) half precision cannot hold: scores above 11.09.
+    """
+
+    captured: str
+    largest: float
+    over_half: float
+
+
+@dataclass(frozen=True, eq=False)
 class Result:
     """One picture.
 
@@ -201,6 +250,7 @@ class Result:
         Tokens of the whole input.
     text : str
         The text that was read; empty for other inputs.
+    health : ScoreHealth or None
     device, dtype : str
     milliseconds : float
         Time of the computation (not of the painting).
@@ -238,3 +288,4 @@ class Result:
     notes: tuple[str, ...] = field(default=())
     length: int = 0
     text: str = ""
+    health: ScoreHealth | None = None

@@ -34,6 +34,16 @@ def match_heads(keys: Tensor, heads: int) -> Tensor:
     return keys if served == heads else keys.repeat_interleave(heads // served, dim=-3)
 
 
+def attention_scores(
+    q: Tensor, k: Tensor, scale: float, bias: Tensor | None = None, softcap: float | None = None
+) -> Tensor:
+    """Compute τ q_i·k_j, capped and with the bias added, shape (…, M, N): what softmax is taken of."""
+    scores = upcast(q) @ upcast(k).mT * scale
+    if softcap is not None:
+        scores = softcap * torch.tanh(scores / softcap)
+    return scores if bias is None else scores + bias
+
+
 def attention_weights(
     q: Tensor,
     k: Tensor,
@@ -62,11 +72,7 @@ def attention_weights(
     Tensor, shape (…, M, N)
         Rows sum to 1; a row whose query sees nothing is zero. float32 for half-precision input.
     """
-    scores = upcast(q) @ upcast(k).mT * scale
-    if softcap is not None:
-        scores = softcap * torch.tanh(scores / softcap)
-    if bias is not None:
-        scores = scores + bias
+    scores = attention_scores(q, k, scale, bias, softcap)
     if mask is None:
         return scores.softmax(-1)
     weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
