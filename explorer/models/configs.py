@@ -16,10 +16,12 @@ FINGERPRINTS = (
     (r"(^|\.)electra\.|embeddings_project\.", "electra"),
     (r"\.attention\.attn\.[qkvo]\.|relative_attention_bias.*mpnet", "mpnet"),
     (r"attention\.q_lin\.", "distilbert"),
+    (r"^roberta\.", "roberta"),
     (r"\.attention\.self\.query\.", "bert"),
     (r"gpt_neox\.|\.attention\.query_key_value\.", "gpt_neox"),
     (r"(^|\.)h\.\d+\.attn\.c_attn\.", "gpt2"),
-    (r"vision_model\.encoder\.layers", "clip"),
+    (r"text_model\.encoder\.layers", "clip"),
+    (r"pre_layrnorm", "clip_vision_model"),
     (r"SelfAttention\.q\.", "t5"),
     (r"encoder\.layers\.\d+\.self_attn\.k_proj", "bart"),
     (r"decoder\.layers\.\d+\.self_attn\.k_proj", "opt"),
@@ -61,8 +63,8 @@ def _family_of_architecture(settings: dict[str, Any]) -> str | None:
     return None
 
 
-def read_config(folder: Path, names: Iterable[str]) -> Any:
-    """Return the transformers configuration of a folder.
+def read_config(folder: Path, names: Iterable[str]) -> tuple[Any, tuple[str, ...]]:
+    """Return the transformers configuration of a folder, and what had to be guessed.
 
     Parameters
     ----------
@@ -82,7 +84,8 @@ def read_config(folder: Path, names: Iterable[str]) -> Any:
         )
     settings = read_json(path)
     refuse_remote_code(settings, path.name)
-    family = settings.get("model_type") or _family_of_architecture(settings) or family_of(names)
+    said = settings.get("model_type") or _family_of_architecture(settings)
+    family = said or family_of(names)
     if family is None:
         raise GramscopeError(
             f"{path.name} names no model_type and no known architecture, and the weights' names fit none. "
@@ -96,8 +99,9 @@ def read_config(folder: Path, names: Iterable[str]) -> Any:
             f"({transformers().__version__}) does not know. A newer transformers may."
         ) from error
     try:
-        return config_class.from_dict({**settings, "model_type": family})
+        config = config_class.from_dict({**settings, "model_type": family})
     except Exception as error:  # validation raises what each family likes
         raise GramscopeError(
             f"{path.name} does not make sense for the family “{family}”.", str(error)
         ) from error
+    return config, () if said else (f"The family was taken to be “{family}” from the parameters' names.",)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,27 @@ def _load(path: Path) -> Loaded:
     return watch(model, info)
 
 
+@contextmanager
+def _watching(path: Path, should_stop: ShouldStop, progress: Progress) -> Iterator[None]:
+    """Report the bytes of the tensors unpacked, where transformers would draw a bar in the terminal."""
+    unpacking = transformers("modeling_gguf_pytorch_utils")
+
+    def each(tensors: Sequence[Any], **_: Any) -> Iterator[Any]:
+        done, total = 0, sum(int(tensor.n_bytes) for tensor in tensors)
+        for tensor in tensors:
+            if should_stop():
+                raise Stopped
+            yield tensor
+            done += int(tensor.n_bytes)
+            progress(done, total, f"reading {path.name}")
+
+    bar, unpacking.tqdm = unpacking.tqdm, each
+    try:
+        yield
+    finally:
+        unpacking.tqdm = bar
+
+
 def _tokenizer(path: Path) -> Any:
     """Return the tokenizer in the file; None where it holds none that transformers can build."""
     try:
@@ -63,7 +86,7 @@ def open_gguf(path: Path, should_stop: ShouldStop = never, progress: Progress = 
     Parameters
     ----------
     progress : callable
-        Told of the file's bytes before and after: what lies between cannot be watched.
+        Told of bytes unpacked.
 
     Raises
     ------
@@ -75,11 +98,10 @@ def open_gguf(path: Path, should_stop: ShouldStop = never, progress: Progress = 
     refuse_irregular_file(path)
     _refuse_damaged(path)
     _refuse_without_packages()
-    size = path.stat().st_size
-    progress(0, size, f"reading {path.name}")
     try:
-        loaded = _load(path)
-    except GramscopeError:
+        with _watching(path, should_stop, progress):
+            loaded = _load(path)
+    except (GramscopeError, Stopped):
         raise
     except Exception as error:  # the parser of a damaged file raises what it likes
         raise GramscopeError(
@@ -89,8 +111,5 @@ def open_gguf(path: Path, should_stop: ShouldStop = never, progress: Progress = 
         ) from error
     for name, parameter in loaded.model.named_parameters():
         refuse_not_finite(name, parameter, path.name)
-    if should_stop():
-        raise Stopped
-    progress(size, size, f"reading {path.name}")
     reader = TextReader(_tokenizer(path), loaded.config.vocab_size, positions_of(loaded), loaded.arguments)
     return HuggingFaceSource(path.stem, loaded, reader)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +122,7 @@ def build(config: Any, weights: dict[str, Tensor]) -> Loaded:
 
 
 def reinitialised(loaded: Loaded, seed: int) -> Loaded:
-    """Return the same architecture with the weights that training would start from; torch's seed is left alone."""
+    """Return the same architecture as training would start from; torch's own seed is left alone."""
     model = loaded.model
     with random.fork_rng(devices=[]):
         random.manual_seed(seed)
@@ -148,4 +148,6 @@ def load_folder(
         If `should_stop` said so.
     """
     weights = read_weights(weight_files(folder, chosen), should_stop, progress)
-    return build(read_config(folder, weights), weights)
+    config, notes = read_config(folder, weights)
+    loaded = build(config, weights)
+    return replace(loaded, notes=(*notes, *loaded.notes))
