@@ -73,20 +73,32 @@ def head_outputs(
         Passed on to `pap`.
     """
     c = convention
-    own = None if c.queries == "symmetric" else q
-    score = (scale, c.mask, c.bias, c.softcap)
-    rpc = None
-    if v.shape[-1] == k.shape[-1]:
-        rpc = pap(
-            q, k, v, scale, form=c.form, queries=c.queries, width=c.width, lam=c.lam, mu=c.mu,
-            iterations=c.iterations, mask=c.mask, bias=c.bias, softcap=c.softcap, trace=trace,
-        )  # fmt: skip
     return Outputs(
-        softmax=fused_attention(k if own is None else own, k, v, *score),
-        rpc=rpc,
+        softmax=softmax_output(q, k, v, scale, c),
+        rpc=attend_rpc(q, k, v, scale, c, trace) if v.shape[-1] == k.shape[-1] else None,
         uniform=uniform_attention(v, c.mask),
-        clipped=clipped_attention(own, k, v, *score),
+        clipped=clipped_attention(
+            None if c.queries == "symmetric" else q, k, v, scale, c.mask, c.bias, c.softcap
+        ),
     )
+
+
+def softmax_output(q: Tensor, k: Tensor, v: Tensor, scale: float, convention: Convention) -> Tensor:
+    """Compute softmax attention, from keys to keys where queries are symmetric; shapes as `head_outputs`."""
+    c = convention
+    asking = k if c.queries == "symmetric" else q
+    return fused_attention(asking, k, v, scale, c.mask, c.bias, c.softcap)
+
+
+def attend_rpc(
+    q: Tensor, k: Tensor, v: Tensor, scale: float, convention: Convention, trace: bool = False
+) -> Pap:
+    """Run `pap` by the convention; shapes as `head_outputs`."""
+    c = convention
+    return pap(
+        q, k, v, scale, form=c.form, queries=c.queries, width=c.width, lam=c.lam, mu=c.mu,
+        iterations=c.iterations, mask=c.mask, bias=c.bias, softcap=c.softcap, trace=trace,
+    )  # fmt: skip
 
 
 def relative_error(moved: Tensor, reference: Tensor) -> Tensor:
