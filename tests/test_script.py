@@ -1,0 +1,94 @@
+"""The copied program, run by itself, gives the numbers that are on screen."""
+
+from __future__ import annotations
+
+import ast
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from explorer.analysis import Evaluator
+from explorer.models.open import open_path
+from explorer.models.recipes import Recipe
+from explorer.models.synthetic import SyntheticSource
+from explorer.params import Input, Params
+from explorer.result import Result
+from explorer.script import script
+from explorer.session import Origin
+
+ROOT = Path(__file__).parents[1]
+RECIPE = Recipe(kind="spiked", tokens=24, dim=6, strength=4.0, seed=3)
+PARAMS = Params(level=0.12, contamination="tokens", form="pcp", lam=0.3, seed=2, axes=(1, 2), centred=True)
+
+
+def run(text: str, folder: Path) -> Result:
+    path = folder / "figure.py"
+    path.write_text(text, encoding="utf-8")
+    return runpy.run_path(str(path))["result"]
+
+
+def assert_same(a: Result, b: Result) -> None:
+    assert a.params == b.params
+    np.testing.assert_array_equal(a.map, b.map)
+    for side in ("clean", "moved"):
+        np.testing.assert_array_equal(getattr(a, side).log10_values, getattr(b, side).log10_values)
+        np.testing.assert_array_equal(getattr(a, side).vectors, getattr(b, side).vectors)
+    np.testing.assert_array_equal(a.projection.moved_queries, b.projection.moved_queries)
+    np.testing.assert_array_equal(a.errors.rpc_by_token, b.errors.rpc_by_token)
+    assert (a.errors.softmax, a.errors.rpc) == (b.errors.softmax, b.errors.rpc)
+    assert (a.curves.outcome, a.curves.breakdown) == (b.curves.outcome, b.curves.breakdown)
+    np.testing.assert_array_equal(a.curves.mean["rpc"], b.curves.mean["rpc"])
+
+
+def test_a_synthetic_head(tmp_path: Path) -> None:
+    *_, shown = Evaluator()(PARAMS, SyntheticSource(RECIPE))
+    assert_same(run(script(Origin(recipe=RECIPE), PARAMS, shown.source), tmp_path), shown)
+
+
+def test_a_file_of_heads(tmp_path: Path) -> None:
+    heads = tmp_path / 'it\'s "heads".npz'
+    draw = np.random.default_rng(0)
+    np.savez(heads, **{name: draw.normal(size=(2, 9, 4)) for name in "qkv"})
+    params = PARAMS.but(head=1, level=0.3)
+    *_, shown = Evaluator()(params, open_path(heads))
+    assert_same(run(script(Origin(paths=(str(heads),)), params, shown.source), tmp_path), shown)
+
+
+def test_it_runs_in_a_fresh_interpreter_and_prints_the_errors(tmp_path: Path) -> None:
+    *_, shown = Evaluator()(PARAMS, SyntheticSource(RECIPE))
+    path = tmp_path / "figure.py"
+    path.write_text(script(Origin(recipe=RECIPE), PARAMS, shown.source), encoding="utf-8")
+    env = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run([sys.executable, path], capture_output=True, encoding="utf-8", env=env, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert f"softmax, ‖h − h_clean‖/‖h_clean‖: {shown.errors.softmax}" in done.stdout
+    assert shown.curves.outcome in done.stdout
+
+
+@pytest.mark.parametrize(
+    "name",
+    ['"""; raise SystemExit; """', "a\\", "line\nbreak", "'''"],
+    ids=["quotes", "slash", "line", "single"],
+)
+def test_a_hostile_name_stays_a_name(name: str) -> None:
+    odd = script(Origin(paths=('/x"""\' + exit() + \'',)), Params(input=Input(text='"""\n')), name)
+    plain = script(Origin(paths=("/x",)), Params(input=Input(text="x")), "x")
+    kinds = [[type(node) for node in ast.walk(ast.parse(text))] for text in (odd, plain)]
+    assert kinds[0] == kinds[1]
+
+
+def test_defaults_are_left_out() -> None:
+    text = script(Origin(), Params(level=0.1), "digits")
+    assert "params = Params(level=0.1)" in text
+    assert "from explorer.models.digits import sample_source" in text
+    assert "Input" not in text
+
+
+def test_several_files_and_their_heads() -> None:
+    text = script(Origin(paths=("/a", "/b"), heads=3), Params(), "model")
+    assert "open_path(['/a', '/b'], heads=3)" in text
