@@ -20,6 +20,7 @@ from PySide6.QtGui import (
     QGuiApplication,
     QPalette,
     QPen,
+    QTransform,
 )
 from PySide6.QtWidgets import QApplication
 
@@ -28,12 +29,10 @@ from explorer.ui.stylesheet import stylesheet
 
 GRID = 8
 BODY_PX, AXIS_PX, BIG_PX = 13, 11, 20
-FAMILY = "Inter"
+FAMILY = "Gramscope Sans"
 SOFTMAX, RPC, PCP = "#0072B2", "#D55E00", "#009E73"
 Choice = Literal["system", "light", "dark"]
 Weight = QFont.Weight
-
-pg.setConfigOptions(imageAxisOrder="row-major", antialias=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +95,26 @@ DARK = Scheme(
     missing="#6B727C",
 )
 
+pg.setConfigOptions(
+    imageAxisOrder="row-major", antialias=True, background=LIGHT.background, foreground=LIGHT.text
+)
+
 
 class Theme(QObject):
-    """The scheme in use.
+    """The scheme in use, and how wide its lines are.
 
     Attributes
     ----------
     scheme : Scheme
+    stretch : float
+        Device pixels per pixel of a line's width, which Qt leaves to us for pens that no zoom changes: 2 on
+        a 200 % screen, more while a picture of high resolution is drawn.
 
     Signals
     -------
     changed()
-        The scheme is another one: take pens, brushes and colours again. Plots given to `style_plot` have
-        been restyled before.
+        Scheme or stretch are others: take pens, brushes and colours again. Plots given to `style_plot`
+        have been restyled before.
     """
 
     changed = Signal()
@@ -116,26 +122,28 @@ class Theme(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.scheme = LIGHT
+        self.stretch = 1.0
         self._plots: weakref.WeakSet[pg.PlotItem] = weakref.WeakSet()
 
-    def use(self, scheme: Scheme) -> None:
-        """Switch to `scheme`, restyle the known plots and tell everyone."""
-        if scheme == self.scheme:
+    def use(self, scheme: Scheme, stretch: float) -> None:
+        """Switch, restyle the known plots and tell everyone."""
+        if (scheme, stretch) == (self.scheme, self.stretch):
             return
-        self.scheme = scheme
+        self.scheme, self.stretch = scheme, stretch
+        pg.setConfigOptions(background=scheme.background, foreground=scheme.text)
         for plot in list(self._plots):
             _style(plot, scheme)
         self.changed.emit()
 
     @contextmanager
-    def using(self, scheme: Scheme) -> Iterator[None]:
-        """Draw in another scheme for a while, as an export on white paper does."""
-        before = self.scheme
-        self.use(scheme)
+    def using(self, scheme: Scheme, stretch: float = 1.0) -> Iterator[None]:
+        """Draw in another scheme and stretch for a while, as an export on white paper does."""
+        before = self.scheme, self.stretch
+        self.use(scheme, stretch)
         try:
             yield
         finally:
-            self.use(before)
+            self.use(*before)
 
     def adopt(self, plot: pg.PlotItem) -> None:
         """Style `plot` now and with every later scheme."""
@@ -179,7 +187,7 @@ def _apply_scheme(app: QApplication) -> None:
     chosen = DARK if dark else LIGHT
     app.setPalette(palette(chosen))
     app.setStyleSheet(stylesheet(chosen))
-    theme().use(chosen)
+    theme().use(chosen, app.devicePixelRatio())
 
 
 def _system_is_dark() -> bool:
@@ -234,13 +242,12 @@ def font(px: int = BODY_PX, weight: Weight = Weight.Normal, italic: bool = False
     result.setPixelSize(px)
     result.setWeight(weight)
     result.setItalic(italic)
-    result.setFeature(QFont.Tag("tnum"), 1)
     return result
 
 
 def pen(colour: str, width: float = 1.5, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
     """Return a line whose width, in pixels, no zoom changes."""
-    return pg.mkPen(colour, width=width, style=style)
+    return pg.mkPen(colour, width=width * theme().stretch, style=style)
 
 
 def softmax_pen(width: float = 1.75) -> QPen:
@@ -290,7 +297,9 @@ def contaminated_brush() -> QBrush:
 
 def missing_brush() -> QBrush:
     """Return the grey hatch that stands where there is no number."""
-    return QBrush(QColor(scheme().missing), Qt.BrushStyle.BDiagPattern)
+    brush = QBrush(QColor(scheme().missing), Qt.BrushStyle.BDiagPattern)
+    brush.setTransform(QTransform.fromScale(theme().stretch, theme().stretch))
+    return brush
 
 
 @cache
