@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QPointF, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QLabel, QProgressBar, QStackedLayout, QToolButton, QVBoxLayout, QWidget
 
 from explorer.params import Params
@@ -64,6 +64,8 @@ class View(QWidget):
         self.state = state
         self.result: Result | None = None
         self._subject: tuple[Any, ...] = ()
+        self._rest = QTimer(self, interval=100)
+        self._rest.timeout.connect(self._settle_at_rest)
         self.canvas = Canvas()
         self.plot_items: list[pg.PlotItem] = []
         self.setMinimumSize(280, 200)
@@ -200,8 +202,7 @@ class View(QWidget):
         """Follow a switch between light and dark."""
         self.canvas.retheme()
         self.recolour()
-        if self.result is not None:
-            self.show_result(self.result)
+        self.redraw()
 
     def table(self) -> Table:
         """Return the names and the columns of the numbers behind the picture, padded to equal lengths.
@@ -227,7 +228,9 @@ class View(QWidget):
         return np.flatnonzero(np.isin(self.result.positions, sorted(selection)))
 
     def settles(self, result: Result, *also: object) -> bool:
-        """Return whether ranges may move now: the hand rests, or the picture is of something else.
+        """Return whether ranges may move now: no button is held, or the picture is of something else.
+
+        While a button is held the picture is drawn again soon after its release.
 
         Parameters
         ----------
@@ -235,9 +238,22 @@ class View(QWidget):
             What else makes it another picture.
         """
         p = result.params
-        subject = (result.source, p.layer, p.head, p.input, result.query, len(result.tokens), *also)
+        subject = (result.source, p.layer, p.head, p.input, result.query, len(result.positions), *also)
         changed, self._subject = subject != self._subject, subject
-        return changed or result.final
+        held = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
+        if held:
+            self._rest.start()
+        return changed or not held
+
+    def redraw(self) -> None:
+        """Draw the same result again, after one of the panel's own choices changed."""
+        if self.result is not None:
+            self.show_result(self.result)
+
+    def _settle_at_rest(self) -> None:
+        if QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton:
+            self._rest.stop()
+            self.redraw()
 
     def _hover(self, at: QPointF) -> None:
         self.canvas.say(self.reading_at(at) if self.result is not None else "", at)

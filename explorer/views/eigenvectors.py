@@ -47,7 +47,8 @@ class Stems(Plot):
         clean, moved = column(result.clean, d), column(result.moved, d)
         self.values = (clean, moved if result.contaminated.any() else np.full_like(moved, np.nan))
         aside = 0.18 if result.contaminated.any() else 0.0
-        self.places = np.arange(len(clean)) - aside, np.arange(len(clean)) + aside
+        middles = np.arange(len(clean), dtype=np.float64)
+        self.places = (middles - aside, middles + aside)
         items = ((self._clean, self._heads), (self._moved, self._moved_heads))
         for (stems, heads), x, values in zip(items, self.places, self.values, strict=True):
             pairs = np.isfinite(values)

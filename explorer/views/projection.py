@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +59,7 @@ class ProjectionView(View):
             self.plot.addItem(item)
         self.canvas.addItem(self._strip, 0, 0)
         self.canvas.addItem(self.plot, 1, 0)
+        self._unit = 0
         self._chooser = AxesChooser(self.state)
         self._chooser.keys_changed.connect(self._choose_keys)
         self.recolour()
@@ -76,15 +79,11 @@ class ProjectionView(View):
     def set_options(self, options: Mapping[str, Any]) -> None:
         """Show or hide the keys."""
         self._chooser.keys.setChecked(bool(options.get("keys", self._chooser.keys.isChecked())))
-        self._redraw()
+        self.redraw()
 
     def _choose_keys(self) -> None:
-        self._redraw()
+        self.redraw()
         self.option_changed.emit(self.options())
-
-    def _redraw(self) -> None:
-        if self.result is not None:
-            self.show_result(self.result)
 
     def why_not(self, result: Result) -> str:
         """Return why there are no projections."""
@@ -114,10 +113,13 @@ class ProjectionView(View):
 
     def draw(self, result: Result) -> None:
         """Put the numbers of `result` into the items."""
-        shown = result.projection
-        assert shown is not None
-        contaminated = bool(result.contaminated.any())
+        assert result.projection is not None
         with_keys = self._chooser.keys.isChecked()
+        settles = self.settles(result, result.projection.axes, result.params.centred, with_keys)
+        if settles:
+            self._unit = math.floor(result.projection.log10_unit)
+        self._shown = shown = in_unit(result.projection, self._unit)
+        contaminated = bool(result.contaminated.any())
         nothing = np.empty((0, 2))
         self._scale(len(shown.queries))
         _place(self._queries, shown.queries)
@@ -130,7 +132,7 @@ class ProjectionView(View):
         self._chooser.offer(max(result.clean.vectors.shape[1], *(axis + 1 for axis in shown.axes)))
         self._name_axes(result, shown)
         self._say(result, with_keys, contaminated)
-        if self.settles(result, shown.axes, result.params.centred, with_keys):
+        if settles:
             drawn = [points for points, _ in self._targets(result)]
             self.plot.settle(*(span(*(points[:, d] for points in drawn)) for d in (0, 1)))
 
@@ -143,7 +145,8 @@ class ProjectionView(View):
     def _say(self, result: Result, with_keys: bool, contaminated: bool) -> None:
         moved = (self._parts["moved"], self._parts["hit"]) if contaminated else ()
         keys = (self._parts["keys"],) if with_keys else ()
-        seen = f"the tokens that query {result.query} sees" if result.query is not None else ""
+        seen = f"as query {result.query} sees it: exact for that query alone"
+        seen = "" if result.query is None else seen
         self._strip.say(self._parts["clean"], *moved, *keys, seen)
 
     def _name_axes(self, result: Result, shown: Projection) -> None:
@@ -154,8 +157,7 @@ class ProjectionView(View):
 
     def _targets(self, result: Result) -> list[tuple[NDArray[np.float64], str]]:
         """Return what is drawn, each with its name, in the order in which the pointer looks for it."""
-        shown = result.projection
-        assert shown is not None
+        shown = self._shown
         targets = [(shown.queries, "query"), (shown.moved_queries, "query, contaminated keys")]
         if self._chooser.keys.isChecked():
             targets += [(shown.keys, "key"), (shown.moved_keys, "contaminated key")]
@@ -198,9 +200,9 @@ class ProjectionView(View):
         _place(self._ring, np.concatenate(chosen))
 
     def numbers(self, result: Result) -> Table:
-        """Return every position on the two axes."""
-        shown = result.projection
-        assert shown is not None
+        """Return every position on the two axes, in the power of ten that their names carry."""
+        assert result.projection is not None
+        shown = in_unit(result.projection, math.floor(result.projection.log10_unit))
         names, columns = ["position", "token", "contaminated"], []
         for values, what in (
             (shown.queries, "query"),
@@ -208,9 +210,22 @@ class ProjectionView(View):
             (shown.keys, "key"),
             (shown.moved_keys, "contaminated key"),
         ):
-            names += [f"{what} on u{axis + 1}" for axis in shown.axes]
-            columns += [values[:, 0] * 10.0**shown.log10_unit, values[:, 1] * 10.0**shown.log10_unit]
+            names += [f"{what} on u{axis + 1} (1e{shown.log10_unit:.0f})" for axis in shown.axes]
+            columns += list(values.T)
         return names, [result.positions, short_names(result), result.contaminated, *columns]
+
+
+def in_unit(projection: Projection, exponent: int) -> Projection:
+    """Return the same positions in units of 10^`exponent`."""
+    factor = 10.0 ** (projection.log10_unit - exponent)
+    return replace(
+        projection,
+        queries=projection.queries * factor,
+        keys=projection.keys * factor,
+        moved_queries=projection.moved_queries * factor,
+        moved_keys=projection.moved_keys * factor,
+        log10_unit=float(exponent),
+    )
 
 
 def _place(item: Points, points: NDArray[np.float64]) -> None:

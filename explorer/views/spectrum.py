@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from explorer.result import Result, Spectrum
 from explorer.ui.theme import clean_brush, contaminated_brush, pen, scheme
-from explorer.views.base import Table, View
+from explorer.views.base import Column, Table, View
 from explorer.views.check_menu import CheckMenu
 from explorer.views.eigenvectors import Patches, Stems, column
 from explorer.views.plot import Plot, span
@@ -73,15 +73,11 @@ class SpectrumView(View):
         """Choose eigenvectors."""
         if "eigenvectors" in options:
             self._chooser.choose(options["eigenvectors"])
-            self._redraw()
+            self.redraw()
 
     def _choose(self) -> None:
-        self._redraw()
+        self.redraw()
         self.option_changed.emit(self.options())
-
-    def _redraw(self) -> None:
-        if self.result is not None:
-            self.show_result(self.result)
 
     def recolour(self) -> None:
         """Take pens, brushes and colours of the scheme again."""
@@ -108,8 +104,8 @@ class SpectrumView(View):
         count = max(len(clean), len(moved))
         self._clean.resize(5 if count <= 60 else 3)
         self._moved.resize(9 if count <= 60 else 6)
-        self._clean.move(np.arange(1, len(clean) + 1.0), clean)
-        self._moved.move(np.arange(1, len(moved) + 1.0), moved)
+        self._clean.move(_numbered(clean), clean)
+        self._moved.move(_numbered(moved), moved)
         unsure = np.flatnonzero(~result.clean.identifiable[: len(clean)])
         self._unsure.move(unsure + 1.0, clean[unsure])
         self._draw_tolerance(result.clean.log10_tolerance, span(clean, moved, pad=0.12))
@@ -201,7 +197,7 @@ class SpectrumView(View):
             return ""
         point = self.plot.vb.mapSceneToView(at)
         values = result.clean.log10_values
-        places = np.arange(1, len(values) + 1.0)
+        places = _numbered(values)
         d, _ = nearest(self._clean, (point.x(), point.y()), places, values, NEAR)
         if d < 0:
             return ""
@@ -215,7 +211,8 @@ class SpectrumView(View):
 
     def numbers(self, result: Result) -> Table:
         """Return the eigenvalues, then the eigenvectors over the tokens."""
-        names, columns = ["d"], [np.arange(1, max(_lengths(result)) + 1)]
+        names = ["d"]
+        columns: list[Column] = [np.arange(1, max(_lengths(result)) + 1)]
         for spectrum, what in ((result.clean, "clean"), (result.moved, "contaminated")):
             names += [f"log10 gamma, {what}", f"share, {what}"]
             columns += [spectrum.log10_values, spectrum.share]
@@ -243,3 +240,8 @@ def _in_words(spectrum: Spectrum) -> str:
 
 def _far(tolerance: float) -> str:
     return f"tolerance 10{superscript(round(tolerance))}, far below"
+
+
+def _numbered(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return 1, 2, … for the components."""
+    return np.arange(1, len(values) + 1, dtype=np.float64)
