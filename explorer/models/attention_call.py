@@ -63,8 +63,8 @@ class AttentionCall:
         """The mask, with causality in it: (B or 1, 1, N, N) of bool; None: every key is seen."""
         if self.mask is not None or not self.causal:
             return self.mask
-        shape = (self.q.shape[-2], self.k.shape[-2])
-        return torch.ones(shape, dtype=torch.bool, device=self.q.device).tril()[None, None]
+        places = torch.arange(self.k.shape[-2], device=self.q.device)
+        return (places <= places[: self.q.shape[-2], None])[None, None]
 
     @property
     def keys(self) -> Tensor:

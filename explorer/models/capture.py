@@ -54,12 +54,11 @@ def _watching_values(body: nn.Module) -> Iterator[_ValueInputs]:
             hook.remove()
 
 
-def _value_rows(rows: int, queries: int, groups: int, width: int) -> Iterator[Tensor]:
+def _value_rows(rows: int, queries: int, groups: int, width: int) -> Iterator[slice | Tensor]:
     """Where the values' rows, (groups * width), may lie in a projection of so many rows."""
-    numbers = torch.arange(rows)
-    yield numbers[rows - groups * width :]
+    yield slice(rows - groups * width, rows)
     if rows == (queries + 2 * groups) * width:
-        yield numbers.view(groups, -1, width)[:, -1].flatten()
+        yield torch.arange(rows).view(groups, -1, width)[:, -1].flatten()
 
 
 def value_weights(projection: nn.Module, x: Tensor, v: Tensor, queries: int) -> Tensor | None:
@@ -87,11 +86,11 @@ def value_weights(projection: nn.Module, x: Tensor, v: Tensor, queries: int) -> 
     if weight.shape[-1] != x.shape[-1] or weight.shape[0] < groups * width:
         return None
     bias = getattr(projection, "bias", None)
-    few = v[:, :4].double()
+    few, read = v[:, :4].cpu().double(), x[:4].cpu().double()
     for rows in _value_rows(weight.shape[0], queries, groups, width):
         w = weight[rows].view(groups, width, -1)
-        b = 0.0 if bias is None else bias[rows].view(groups, 1, width).double()
-        error = x[:4].double() @ w.double().mT + b - few
+        b = 0.0 if bias is None else bias[rows].view(groups, 1, width).cpu().double()
+        error = read @ w.cpu().double().mT + b - few
         if error.norm() <= torch.finfo(v.dtype).eps ** 0.5 * few.norm():
             return w.detach()
     return None
@@ -99,14 +98,14 @@ def value_weights(projection: nn.Module, x: Tensor, v: Tensor, queries: int) -> 
 
 def _keep(call: AttentionCall, inputs: _ValueInputs) -> LayerHeads:
     """Copy one layer's heads out of a call, so that nothing else of the pass stays alive."""
-    v = call.v[0].contiguous()
+    q, v = call.q[0].contiguous(), call.v[0].contiguous()
     x = w_v = None
     if inputs.projection is not None and inputs.projection is value_projection(call.module):
         x = inputs.x.reshape(-1, inputs.x.shape[-1]).detach()
         w_v = value_weights(inputs.projection, x, v, call.q.shape[1])
     visible = None if call.visible is None else call.visible[0, 0].expand(call.q.shape[-2], -1)
     return LayerHeads(
-        q=(call.q[0] / call.prescale).contiguous(), k=call.k[0].contiguous(), v=v,
+        q=q if call.prescale == 1 else q / call.prescale, k=call.k[0].contiguous(), v=v,
         scale=call.scale * call.prescale, mask=visible,
         bias=None if call.bias is None else call.bias[0].detach(), softcap=call.softcap, x=x, w_v=w_v,
     )  # fmt: skip

@@ -58,9 +58,10 @@ def refuse_not_finite(name: str, tensor: Tensor, file: str) -> None:
 
     The sum is finite if all entries are; only where it is not (or overflows) is each one asked.
     """
-    if not tensor.is_floating_point() or torch.isfinite(tensor.sum(dtype=torch.float32)):
+    if not tensor.is_floating_point():
         return
-    if not torch.isfinite(tensor.float()).all():
+    tensor = tensor.float() if tensor.element_size() == 1 else tensor
+    if not torch.isfinite(tensor.sum(dtype=torch.float32)) and not torch.isfinite(tensor.float()).all():
         raise GramscopeError(
             f"{file} has broken weights: {name} holds NaN or infinity. Training may have diverged; "
             "open an earlier checkpoint."

@@ -26,6 +26,7 @@ FINGERPRINTS = (
     (r"encoder\.layers\.\d+\.self_attn\.k_proj", "bart"),
     (r"decoder\.layers\.\d+\.self_attn\.k_proj", "opt"),
     (r"self_attn\.dense\.", "phi"),
+    (r"self_attn\.qkv_proj\.", "phi3"),
     (r"register_tokens", "dinov2_with_registers"),
     (r"layer_scale1", "dinov2"),
     (r"distillation_token", "deit"),

@@ -114,10 +114,6 @@ class HuggingFaceSource(Source):
         """Return the same architecture as initialised with `seed`, reading the same inputs."""
         return HuggingFaceSource(f"{self.name}, untrained", reinitialised(self.loaded, seed), self.reader)
 
-    def close(self) -> None:
-        """Let the model's memory go."""
-        del self.loaded, self.reader
-
 
 def display_name(folder: Path) -> str:
     """Name a model by its folder, or by what the hub calls it where it lies in the hub's cache."""

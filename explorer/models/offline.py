@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from types import ModuleType
+from typing import Any
 
 OFFLINE = {
     "HF_HUB_OFFLINE": "1",
@@ -14,7 +14,7 @@ OFFLINE = {
 }
 
 
-def transformers(submodule: str = "") -> ModuleType:
+def transformers(submodule: str = "") -> Any:
     """Import transformers, or a submodule of it, silent and offline.
 
     The variables are set first, because the hub's client reads them when it is imported.

@@ -22,6 +22,7 @@ TOKENIZER_FILES = (
     "tokenizer.model",
     "spiece.model",
     "sentencepiece.bpe.model",
+    "spm.model",
 )
 
 
