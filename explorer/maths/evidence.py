@@ -69,16 +69,18 @@ def prescribed(gram: Gram, pairs: Eigenpairs, width: int) -> Target:
 
     Columns beyond the number of eigenvalues above rounding are zero.
     """
-    star: dict[str, Tensor] = {}
-    log_size: dict[str, Tensor] = {}
     leading = pairs.leading(width)
     missing = (0, width - leading.vectors.shape[-1])
-    for name in SCALINGS:
-        matrix, log_size[name] = value_matrix(gram, leading, name)
-        star[name] = pad(matrix, missing)
+    stars, log_sizes = zip(*(value_matrix(gram, leading, name) for name in SCALINGS), strict=True)
     above = leading.values > gram.tolerance[..., None]
-    vectors = pad(leading.vectors * above[..., None, :], missing)
-    return Target.of(star, log_size, vectors, gram.matrix, gram.log_scale, gram.lse)
+    return Target.of(
+        pad(torch.stack(stars, -3), missing),
+        torch.stack(log_sizes, -1),
+        pad(leading.vectors * above[..., None, :], missing),
+        gram.matrix,
+        gram.log_scale,
+        gram.lse,
+    )
 
 
 def standardised(k: Tensor) -> Tensor:
@@ -186,7 +188,7 @@ def _projections(
 def _health(
     k: Tensor, scale: float, pairs: Eigenpairs, target: Target, learned: GammaStatistics
 ) -> dict[str, Array]:
-    tokens, width = target.star["unit"].shape[-2:]
+    tokens, width = target.star.shape[-2:]
     distinct = pairs.identifiable[..., :width].sum(-1)
     return {
         "largest_score": as_array(scale * k.square().sum(-1).amax(-1)),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import torch
@@ -80,9 +79,7 @@ def rbf_kernel(values: Tensor) -> Tensor:
 
 def _median_above(distance: Tensor, tiny: Tensor) -> Tensor:
     """Median over pairs of the squared distances (..., N, N) that are not zero within rounding."""
-    n = distance.shape[-1]
-    rows, columns = np.triu_indices(n, 1)
-    pairs = distance.flatten(-2)[..., torch.from_numpy(rows * n + columns).to(distance.device)]
+    pairs = distance.flatten(-2)[..., _pairs(distance.shape[-1]).to(distance.device)]
     ascending = torch.from_numpy(np.sort(pairs.cpu().numpy(), axis=-1)).to(distance.device)
     zeros = torch.searchsorted(ascending, tiny[..., None].contiguous(), right=True)
     last = ascending.shape[-1] - 1
@@ -93,15 +90,22 @@ def _median_above(distance: Tensor, tiny: Tensor) -> Tensor:
     return (low + high) / 2
 
 
+@lru_cache(maxsize=4)
+def _pairs(n: int) -> Tensor:
+    """Where the pairs of N tokens lie in a flat N × N matrix."""
+    rows, columns = np.triu_indices(n, 1)
+    return torch.from_numpy(rows * n + columns)
+
+
 @dataclass(frozen=True, eq=False)
 class Target:
     """V* of one head or of a batch of heads, with all of it that many values are compared with.
 
     Attributes
     ----------
-    star : dict of str to Tensor, shape (..., N, Dv)
-        V* by scaling, "unit" or "axes", over exp(log_size): columns beyond the rank are zero.
-    log_size : dict of str to Tensor, shape (...)
+    star : Tensor, shape (..., 2, N, Dv)
+        V* in both `SCALINGS`, over exp(log_size): columns beyond the rank are zero.
+    log_size : Tensor, shape (..., 2)
     basis : Tensor, shape (..., N, m + Dv)
         Orthonormal basis of the column space of centred V*, which the scaling does not change, and beside
         it the eigenvectors a_d themselves, of which V* are the rows over g.
@@ -110,44 +114,39 @@ class Target:
     vector_rank : Tensor, shape (...)
         How many eigenvectors are above rounding; the columns beyond are zero.
     inner : Tensor, shape (..., m, 2 Dv)
-        The basis of V* times [V*_unit, V*_axes], each over the root of its Gram's Frobenius norm.
-    kernel : dict of str to Tensor, shape (..., N, N)
-        `rbf_kernel` of V* by scaling.
+        The basis of V* times V* in both scalings, each over the root of its Gram's Frobenius norm.
+    kernel : Tensor, shape (..., 2, N, N)
+        `rbf_kernel` of V*.
     gram, log_scale, log_g : Tensor, shapes (..., N, N), (...), (..., N)
         Centred key Gram matrix over exp(log_scale), and log g of the keys.
     """
 
-    star: dict[str, Tensor]
-    log_size: dict[str, Tensor]
+    star: Tensor
+    log_size: Tensor
     basis: Tensor
     rank: Tensor
     vector_rank: Tensor
     inner: Tensor
-    kernel: dict[str, Tensor]
+    kernel: Tensor
     gram: Tensor
     log_scale: Tensor
     log_g: Tensor
 
     @classmethod
     def of(
-        cls,
-        star: dict[str, Tensor],
-        log_size: dict[str, Tensor],
-        vectors: Tensor,
-        gram: Tensor,
-        log_scale: Tensor,
-        log_g: Tensor,
+        cls, star: Tensor, log_size: Tensor, vectors: Tensor, gram: Tensor, log_scale: Tensor, log_g: Tensor
     ) -> Target:
         """Prepare V* once; `vectors` are the eigenvectors (..., N, Dv), for the rest see the class."""
-        basis, _, rank = column_basis(star["unit"])
+        basis, _, rank = column_basis(star[..., 0, :, :])
+        inner = _unit_gram(basis[..., None, :, :].mT @ star)
         return cls(
             star=star,
             log_size=log_size,
             basis=torch.cat([basis, vectors], -1),
             rank=rank,
             vector_rank=(vectors != 0).any(-2).sum(-1),
-            inner=torch.cat([_unit_gram(basis.mT @ star[name]) for name in SCALINGS], -1),
-            kernel={name: rbf_kernel(star[name]) for name in SCALINGS},
+            inner=inner.movedim(-3, -2).flatten(-2),
+            kernel=rbf_kernel(star),
             gram=gram,
             log_scale=log_scale,
             log_g=log_g,
@@ -155,11 +154,7 @@ class Target:
 
     def __getitem__(self, head: int) -> Target:
         """Return one head of a batch."""
-        parts: dict[str, Any] = {
-            name: {key: x[head] for key, x in part.items()} if isinstance(part, dict) else part[head]
-            for name, part in vars(self).items()
-        }
-        return Target(**parts)
+        return Target(**{name: part[head] for name, part in vars(self).items()})
 
 
 def _unit_gram(x: Tensor) -> Tensor:
@@ -195,15 +190,15 @@ def linear_measures(values: Tensor, target: Target) -> dict[str, Tensor]:
 
 def direct_measures(values: Tensor, target: Target) -> dict[str, Tensor]:
     """Kernel CKA, cosines and errors; arguments and result as in `linear_measures`."""
-    kernel = rbf_kernel(values)
-    found: dict[str, Tensor] = {}
-    for name in SCALINGS:
-        star = target.star[name]
-        found[f"kernel_cka_{name}"] = (kernel * target.kernel[name]).sum((-2, -1))
-        found[f"cosine_{name}"], found[f"cosine_matched_{name}"] = cosines(values, star)
-        errors = relative_errors(values, star, target.log_size[name])
-        found.update({f"{key}_{name}": error for key, error in errors.items()})
-    return found
+    both = values[..., None, :, :]
+    found = {"kernel_cka": (rbf_kernel(both) * target.kernel).sum((-2, -1))}
+    found["cosine"], found["cosine_matched"] = cosines(both, target.star)
+    found |= relative_errors(both, target.star, target.log_size)
+    return {
+        f"{key}_{scaling}": figures[..., i]
+        for key, figures in found.items()
+        for i, scaling in enumerate(SCALINGS)
+    }
 
 
 def gamma_measures(learned: GammaStatistics) -> dict[str, Tensor]:

@@ -11,7 +11,7 @@ from torch import Tensor, cat
 
 from explorer.maths.evidence import Array, as_array
 from explorer.maths.evidence_alignment import Target, costly_measures, linear_measures
-from explorer.maths.evidence_nulls import LayerInput, gaussian, permuted
+from explorer.maths.evidence_nulls import LayerInput, gaussian, permuted, singular_part
 
 Draw = Callable[[int, Generator], Tensor]
 BLOCK_BYTES = 64_000_000
@@ -55,7 +55,8 @@ def nulls_of(values: Tensor, layer_input: LayerInput | None, w_v: Tensor | None)
     if layer_input is not None:
         nulls["projection"] = lambda count, rng: layer_input.projected(values, count, rng)
         if w_v is not None:
-            nulls["rotation"] = lambda count, rng: layer_input.rotated(w_v, count, rng)
+            learned = singular_part(w_v)
+            nulls["rotation"] = lambda count, rng: layer_input.rotated(learned, count, rng)
     return nulls
 
 
@@ -77,7 +78,7 @@ def measure_draws(draw: Draw, target: Target, draws: Draws, stream: tuple[int, .
     dict of str to ndarray, shape (draws,)
         `draws.cheap` or `draws.costly` of each measure.
     """
-    tokens, width = target.star["unit"].shape
+    tokens, width = target.star.shape[-2:]
     rng = np.random.default_rng((draws.seed, *stream))
     found = _in_blocks(draw, linear_measures, target, draws.cheap, 32 * tokens * width, rng)
     return found | _in_blocks(

@@ -101,19 +101,19 @@ def _pair_moments(log_gamma: Tensor, signed: Tensor) -> tuple[Tensor, Tensor, Te
     (infinite or not a number) sort last and count for nothing.
     """
     key, order = sort_last(log_gamma.mT)
-    sign = signed.mT.gather(-1, order).signbit().to(key.dtype).mul_(-2).add_(1).movedim(-1, 0).contiguous()
+    sign = signed.mT.gather(-1, order).signbit().movedim(-1, 0)
+    opposite = (sign[1:] ^ sign[:-1]).to(key.dtype)
     key = key.movedim(-1, 0).contiguous()
     valid = key < torch.inf
-    sign, drop = sign[:-1] * sign[1:], torch.expm1(key[:-1] - key[1:]).nan_to_num_(nan=0.0)
-    first, second = _scan(sign * (1 + drop), 1 - sign - sign * drop)
+    drop = (key[:-1] - key[1:]).expm1_().nan_to_num_(nan=0.0).mul_(1 - 2 * opposite)
+    first, second = _scan(1 - 2 * opposite + drop, 2 * opposite - drop)
 
-    n, live = valid.sum(0), valid.to(key.dtype)
+    n, live = valid.sum(0), valid[1:].to(key.dtype)
     pairs = n * (n - 1) / 2
     top = key.gather(0, (n - 1).clamp(min=0)[None])
-    size = (key - top).clamp_(max=0).exp_().nan_to_num_(nan=1.0)
-    first, second = first.mul_(live), second.mul_(live)
-    relative = _mean_std(first.sum(0), second.sum(0), pairs)
-    absolute = _mean_std((first * size).sum(0), (second * size.square_()).sum(0), pairs)
+    size = key[1:].sub_(top).clamp_(max=0).exp_().nan_to_num_(nan=1.0)
+    relative = _mean_std(first.mul_(live).sum(0), second.mul_(live).sum(0), pairs)
+    absolute = _mean_std(first.mul_(size).sum(0), second.mul_(size.square_()).sum(0), pairs)
     return (top[0] + absolute[0].log()) / LN10, (top[0] + absolute[1].log()) / LN10, *relative
 
 
@@ -130,16 +130,15 @@ def sort_last(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _scan(rho: Tensor, delta: Tensor) -> tuple[Tensor, Tensor]:
-    """Return E and F of `_pair_moments`, (N, ...), from (N − 1, ...) ratios and their differences to 1."""
+    """Return E and F of `_pair_moments` from the second token on, given each ρ and 1 − ρ, (N − 1, ...)."""
     count = torch.arange(1, rho.shape[0] + 1, dtype=rho.dtype, device=rho.device)
-    new_first = delta * count.reshape(-1, *[1] * (rho.ndim - 1))
-    new_second, cross, rho_squared = new_first * delta, 2 * delta * rho, rho.square()
-    first, second = (rho.new_zeros(rho.shape[0] + 1, *rho.shape[1:]) for _ in range(2))
-    firsts, seconds = first.unbind(0), second.unbind(0)
-    steps = zip(*(x.unbind(0) for x in (new_first, rho, new_second, rho_squared, cross)), strict=True)
-    for i, (add, ratio, add_square, ratio_square, mixed) in enumerate(steps):
-        torch.addcmul(add, ratio, firsts[i], out=firsts[i + 1])
-        torch.addcmul(add_square, ratio_square, seconds[i], out=seconds[i + 1]).addcmul_(mixed, firsts[i])
+    first = delta * count.reshape(-1, *[1] * (rho.ndim - 1))
+    second, cross, rho_squared = first * delta, delta.mul_(2).mul_(rho), rho.square()
+    steps = zip(*(x.unbind(0) for x in (first, second, rho, rho_squared, cross)), strict=True)
+    e, f, *_ = next(steps)
+    for next_e, next_f, ratio, ratio_squared, mixed in steps:
+        next_f.addcmul_(ratio_squared, f).addcmul_(mixed, e)
+        e, f = next_e.addcmul_(ratio, e), next_f
     return first, second
 
 

@@ -101,7 +101,7 @@ def _without_nulls(
 ) -> LayerEvidence:
     wanted = [stack.served.index(head) for head in stack.heads]
     group = len(stack.served) // len(stack.key_heads)
-    values = {"learned": stack.v} | {name: target.star[name] for name in SCALINGS}
+    values = {"learned": stack.v} | {name: target.star[:, i] for i, name in enumerate(SCALINGS)}
     missing = {} if untrained else {"untrained": NOT_ASKED}
     if stack.x is None:
         missing |= {"projection": NO_INPUT, "rotation": NO_INPUT}
