@@ -1,42 +1,64 @@
-"""A quiet window with a text to read: what a panel means, what this program is."""
+"""A quiet window beside the work: what each panel means, the symbols, what this program is."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QTextBrowser, QWidget
 
-from explorer import __version__
+from explorer.ui.theme import theme
 
-
-def about_text() -> str:
-    """Return what this program is, in a few lines."""
-    return (
-        f"Gramscope {__version__}\n\n"
-        "Shows attention as kernel principal component analysis, and what contamination does to softmax and "
-        "to RPC-Attention. Papers claim that attention does kernel PCA, a later study says that the claim "
-        "fails: look at your own model.\n\n"
-        "Sources: Teo and Nguyen, arXiv 2406.13762; Sarıtaş and Yıldız, arXiv 2505.07908; Maulen-Soto and "
-        "Boyer, arXiv 2605.18315; Candès, Li, Ma and Wright, Robust principal component analysis?, 2011."
-    )
+Page = Callable[[], str]
 
 
-def explain(parent: QWidget, title: str, text: str) -> QDialog:
-    """Show `text` beside the work, without blocking it."""
-    dialog = QDialog(parent)
-    dialog.setWindowTitle(title)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    label = QLabel(text)
-    label.setWordWrap(True)
-    label.setMinimumWidth(480)
-    label.setTextInteractionFlags(
-        Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-    )
-    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-    buttons.rejected.connect(dialog.reject)
-    column = QVBoxLayout(dialog)
-    column.setContentsMargins(24, 24, 24, 16)
-    column.setSpacing(16)
-    column.addWidget(label)
-    column.addWidget(buttons)
-    dialog.show()
-    return dialog
+class HelpWindow(QDialog):
+    """Shows one page of several, chosen on the left; the work goes on beside it.
+
+    Attributes
+    ----------
+    topics : QListWidget
+    page : QTextBrowser
+    """
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Gramscope help")
+        self.resize(800, 560)
+        self._pages: dict[str, Page] = {}
+        self.topics = QListWidget()
+        self.topics.setAccessibleName("Topics")
+        self.topics.setFixedWidth(224)
+        self.topics.setProperty("role", "list")
+        self.page = QTextBrowser()
+        self.page.setAccessibleName("Help")
+        self.page.setOpenLinks(False)
+        self.page.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.page.document().setDocumentMargin(24)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.topics)
+        row.addWidget(self.page, 1)
+        self.topics.currentTextChanged.connect(self._show)
+        theme().changed.connect(lambda: self._show(self.topics.currentItem().text()))
+
+    def add(self, title: str, page: Page) -> None:
+        """Add a topic, whose page is made when it is shown; the same title again replaces it."""
+        if title not in self._pages:
+            self.topics.addItem(title)
+        self._pages[title] = page
+
+    def open_at(self, title: str) -> None:
+        """Come forward with a topic."""
+        for item in self.topics.findItems(title, Qt.MatchFlag.MatchExactly):
+            self.topics.setCurrentItem(item)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def _show(self, title: str) -> None:
+        self.page.setHtml(self._pages[title]())
+        self.page.verticalScrollBar().setValue(0)

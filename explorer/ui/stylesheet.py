@@ -92,6 +92,16 @@ QFrame[role="message-warning"] {{ border-left: 4px solid {warning}; }}
 QFrame[role="message-info"] {{ border-left: 4px solid {accent}; }}
 QFrame[role^="message"] QLabel {{ border: none; }}
 *[role="drop"] {{ border: 2px dashed {accent}; }}
+*[role="list"] {{ border: none; border-right: 1px solid {hairline}; padding: 8px 0; outline: none; }}
+*[role="list"]::item {{ padding: 5px 16px; }}
+*[role="list"]::item:selected, *[role="commands"]::item:selected {{
+    background: {accent}; color: {on_accent};
+}}
+*[role="page"] {{ border: none; padding: 0; }}
+QFrame[role="card"] {{ background: {background}; border: 1px solid {secondary}; border-radius: 6px; }}
+QFrame[role="card"] QLabel {{ border: none; }}
+*[role="commands"] {{ border: none; outline: none; }}
+*[role="commands"]::item {{ padding: 5px 8px; }}
 """
 
 

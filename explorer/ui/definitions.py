@@ -1,0 +1,213 @@
+"""What every panel means: its formulas, how to read it, how not to, and where it comes from.
+
+Formulas are in the notation of `explorer.ui.formula`; in prose they stand between $ signs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+TEO = "Teo and Nguyen, arXiv 2406.13762"
+SARITAS = "Sarıtaş and Yıldız, arXiv 2505.07908"
+CANDES = "Candès, Li, Ma and Wright, Robust principal component analysis?, 2011"
+MAULEN = "Maulen-Soto and Boyer, arXiv 2605.18315"
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One page of help.
+
+    Attributes
+    ----------
+    title : str
+    what : str
+        What is shown.
+    formulas : tuple of str
+    read, misread : tuple of str
+        How to read it, and how not to.
+    sources : tuple of str
+    """
+
+    title: str
+    what: str
+    formulas: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    misread: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+SYMBOLS = (
+    (
+        "q_i, k_j, v_j",
+        "Queries, keys and values of one head: rows of $Q (N, D)$, $K (N, D)$ and $V (N, D_v)$.",
+    ),
+    ("τ", "The model's own scaling of the scores, $1/√D$ unless the model says otherwise."),
+    ("k(x, y) = exp(τ x·y)", "The kernel; its feature map before normalisation is $φ̂$."),
+    ("g(x) = Σ_j k(x, k_j)", "The sum over the keys that the query may see: softmax's denominator."),
+    ("φ(x) = φ̂(x)/g(x)", "The feature map. $φ̃$ is $φ$ less its mean over the keys."),
+    ("H = I − 1 1^T/N", "Centring."),
+    ("K̃ = H K_φ H", "The centred Gram matrix of the keys in feature space."),
+    (
+        "a_d, γ_d",
+        "Eigenvectors and eigenvalues of $K̃$, largest first; the entry of largest size is positive.",
+    ),
+    ("u_d", "Principal axes in feature space, $Σ_j a_{jd} φ̃(k_j)$, of unit length."),
+    ("V^*", "The values that kernel PCA prescribes."),
+    (
+        "L, S",
+        "What principal attention pursuit splits the keys into: a part made by attention, a sparse rest.",
+    ),
+    ("λ, μ", "The penalty on $S$, and the step of the multiplier $Y$."),
+    (
+        "f",
+        "The level of contamination: a share of entries or tokens, or the noise over the deviation of $K$.",
+    ),
+)
+
+DEFINITIONS = {
+    "attention": Definition(
+        title="Attention",
+        what=(
+            "Row $i$ says how query $i$ spreads its attention over the keys; each row adds up to 1. The "
+            "chooser shows it for softmax, for RPC, their difference, what contamination changed, or the "
+            "Gram matrix of the keys, whose eigenvectors are the principal axes. Hatched cells are hidden"
+            " by the mask."
+        ),
+        formulas=(
+            "A_{ij} = softmax_j(τ q_i·k_j) = exp(τ q_i·k_j) / Σ_l exp(τ q_i·k_l)",
+            "RPC: softmax(τ C C^T), symmetric; softmax(τ Q C^T), asymmetric",
+            "K̃ = H K_φ H, (K_φ)_{ij} = k(k_i, k_j) / (g(k_i) g(k_j))",
+        ),
+        read=(
+            "A bright column is a key that many queries read: a sink, often the first or a special token.",
+            "A difference is signed and its colours are symmetric about 0: RPC less softmax, or "
+            "contaminated less clean.",
+            "A mark at a token's label says that an entry of it is contaminated.",
+        ),
+        misread=(
+            "A large weight says where the head reads from, not that the token matters for the model's "
+            "answer.",
+            "With symmetric queries the map shown is $softmax(τ K K^T)$, as in the RPC authors' models; "
+            "the head's own map, from its own queries, is “the model's own”.",
+        ),
+        sources=(TEO,),
+    ),
+    "spectrum": Definition(
+        title="Key-Gram spectrum",
+        what=(
+            "The eigenvalues of the centred Gram matrix of the keys in feature space, with each axis's "
+            "share of the variance, and the chosen eigenvectors over the tokens."
+        ),
+        formulas=(
+            "K̃ a_d = γ_d a_d, γ_1 ≥ γ_2 ≥ …",
+            "share of axis d: γ_d / Σ_e γ_e",
+            "shown only if γ_d > eps · N · ‖K_φ‖",
+        ),
+        read=(
+            "The scale is log₁₀: one unit down is ten times less variance.",
+            "A few components with most of the variance: in feature space the keys lie near a plane.",
+            "$a_d$ over the tokens says which tokens an axis sets apart from which others.",
+            "Crossed vectors are not identifiable: their eigenvalues are closer than rounding can tell "
+            "apart, and any rotation among them is as good.",
+        ),
+        misread=(
+            "Nothing is shown under the tolerance, where rounding decides: the rank is a numerical one, "
+            "in the precision in use.",
+            "A simple spectrum says something of the keys. It does not say that the learned values follow"
+            " it.",
+            "For a masked head the spectrum is of the keys that one query sees, which the panel names.",
+        ),
+        sources=(
+            TEO,
+            SARITAS,
+        ),
+    ),
+    "projection": Definition(
+        title="Queries in feature space",
+        what=(
+            "Each query on two principal axes of the clean keys, and where attention over the "
+            "contaminated keys takes it: filled is clean, hollow is contaminated, a line joins the two."
+        ),
+        formulas=(
+            "⟨φ(q_i), u_d⟩ = Σ_j softmax_j(τ q_i·k_j) V^*_{jd}",
+            "V^*_{jd} = (a_{jd} − mean_j a_{jd}) / g(k_j), a_d^T K̃ a_d = 1",
+            "‖φ(q_i)‖^2 = exp(τ q_i·q_i) / g(q_i)^2",
+        ),
+        read=(
+            "Queries near each other attend alike, as far as these two axes tell.",
+            "A long line is a token whose attention output, with the prescribed values, contamination "
+            "moves far.",
+            "The identity of the first line is exact: kernel PCA prescribes the values $V^*$, and "
+            "attention with them is the projection.",
+        ),
+        misread=(
+            "That attention with $V^*$ is a projection does not say that the learned $V$ is $V^*$: that "
+            "is the open question, and the evidence page measures it.",
+            "Distances count along the two axes shown only, and an axis whose eigenvalue nearly equals "
+            "its neighbour's may turn freely.",
+            "The hollow point is not a projection on axes of the contaminated keys: these would be other "
+            "axes.",
+            "With a mask the identity holds for the one query named, and for no other.",
+        ),
+        sources=(
+            TEO,
+            SARITAS,
+        ),
+    ),
+    "outputs": Definition(
+        title="Outputs under contamination",
+        what=(
+            "How far the head's output moves from its clean output, for softmax and for RPC: against the "
+            "level of contamination, token by token, and the pursuit's residual over its iterations."
+        ),
+        formulas=(
+            "e_{softmax}(f) = ‖h_{softmax}(f) − h_{softmax}(0)‖ / ‖h_{softmax}(0)‖",
+            "e_{RPC}(f) = ‖h_{RPC}(f) − h_{RPC}(0)‖ / ‖h_{RPC}(0)‖",
+            "S ← shrink(K − L + Y/μ, t), L ← softmax(τ C C^T) V, Y ← Y + μ(K − L − S)",
+            "published: t = λμ, C = K − S − Y/μ; pcp: t = λ/μ, C = K − S + Y/μ",
+        ),
+        read=(
+            "The breakdown point is the first level from which RPC stays worse than softmax.",
+            "The band is the range over seeds; every crossing of the two curves is marked.",
+            "The residual $‖K − L − S‖/‖K‖$ says how much of the keys $L$ and $S$ leave unexplained.",
+        ),
+        misread=(
+            "RPC near its own clean output is no merit by itself: an output that ignores the data never "
+            "moves. So RPC is drawn against softmax's clean output too, with uniform attention, which "
+            "nothing moves, and softmax on clipped keys, the cheap remedy, as references.",
+            "The pursuit is not guaranteed to converge, and often does not: a rising residual is no fault"
+            " of the drawing.",
+            "A model trained with softmax was not trained for RPC; this is one head's output, not the "
+            "model's answer.",
+        ),
+        sources=(
+            TEO,
+            CANDES,
+        ),
+    ),
+    "health": Definition(
+        title="Numerical health",
+        what=(
+            "How far the numbers of this head are from what floating point can hold, for the clean and "
+            "for the contaminated keys."
+        ),
+        formulas=(
+            "largest logit: max_i τ k_i·k_i ≥ τ k_i·k_j",
+            "half precision overflows where exp(s) > 65504: s > 11.09",
+            "tolerance: eps · N · ‖K_φ‖",
+        ),
+        read=(
+            "Everything here is computed in the log domain and in the precision named: a large logit does"
+            " no harm. It would in a program that takes exp of raw scores.",
+            "An eigenvector is not identifiable where its eigenvalue's gap is within the tolerance: read "
+            "the subspace, not the vector.",
+        ),
+        misread=(
+            "Clipped eigenvalues are no defect of the head: a Gram matrix has none below 0, and rounding "
+            "makes some of the smallest ones negative.",
+            "The ranks for float32 and float16 are what their tolerances would leave of the spectrum "
+            "computed here; a computation in them may lose more.",
+        ),
+        sources=(SARITAS,),
+    ),
+}
