@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from explorer.errors import GramscopeError
 from explorer.models.recipes import Recipe
 from explorer.params import Input, Params
 from explorer.preload import map_libraries
+from explorer.session import Origin, check
 from explorer.state import State
 from explorer.tasks import Progress, ShouldStop, Task
 
@@ -19,8 +21,17 @@ if TYPE_CHECKING:
     from explorer.models.base import Source
 
 
-def _sample(progress: Progress, should_stop: ShouldStop) -> Source:
+def _make(origin: Origin, progress: Progress, should_stop: ShouldStop) -> Source:
     map_libraries()
+    if origin.recipe is not None:
+        from explorer.models.synthetic import SyntheticSource
+
+        return SyntheticSource(origin.recipe)
+    if origin.paths:
+        from explorer.models.open import open_path
+
+        paths = [Path(path) for path in origin.paths]
+        return open_path(paths, heads=origin.heads, should_stop=should_stop, progress=progress)
     from explorer.models.digits import sample_source
 
     return sample_source()
@@ -45,8 +56,8 @@ class Opener(QObject):
     ----------
     task : Task
         Its progress and `cancel`.
-    path : str
-        What the present source was opened from; empty for samples.
+    origin : Origin
+        Where the present source comes from.
 
     Signals
     -------
@@ -63,49 +74,44 @@ class Opener(QObject):
     def __init__(self, state: State, *, inline: bool = False, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._state = state
-        self._wanted: tuple[Path, ...] = ()
-        self.path = ""
+        self._wanted = self.origin = Origin()
+        self._params: Params | None = None
         self.task = Task("opening", inline=inline, parent=self)
         self.task.done.connect(self._done)
         self.task.failed.connect(self._failed)
 
+    def open(self, origin: Origin, params: Params | None = None) -> None:
+        """Open what was open before, with the parameters that were set; None: those that suit it."""
+        self._wanted, self._params = origin, params
+        self.task.run(partial(_make, origin))
+
     def open_paths(self, paths: Sequence[Path], heads: int | None = None) -> None:
         """Open a checkpoint: a folder, a file, or several files that belong together."""
-        self._wanted = tuple(paths)
-
-        def work(progress: Progress, should_stop: ShouldStop) -> Source:
-            map_libraries()
-            from explorer.models.open import open_path
-
-            return open_path(paths, heads=heads, should_stop=should_stop, progress=progress)
-
-        self.task.run(work)
+        self.open(Origin(paths=tuple(str(path.absolute()) for path in paths), heads=heads))
 
     def open_recipe(self, recipe: Recipe) -> None:
         """Make a synthetic head."""
-        self._wanted = ()
-
-        def work(progress: Progress, should_stop: ShouldStop) -> Source:
-            map_libraries()
-            from explorer.models.synthetic import SyntheticSource
-
-            return SyntheticSource(recipe)
-
-        self.task.run(work)
+        self.open(Origin(recipe=recipe))
 
     def open_sample(self) -> None:
         """Open the embedded sample, a small vision transformer on digits."""
-        self._wanted = ()
-        self.task.run(_sample)
+        self.open(Origin())
 
     def _done(self, source: Source) -> None:
-        self.path = str(self._wanted[0]) if self._wanted else ""
-        self._state.open(source, params_for(source, self._state.params))
+        params = self._params or params_for(source, self._state.params)
+        try:
+            check(params, source)
+        except GramscopeError as error:
+            source.close()
+            self.failed.emit(error)
+            return
+        self.origin = self._wanted
+        self._state.open(source, params)
         self.opened.emit(source)
 
     def _failed(self, error: Exception) -> None:
         choices = getattr(error, "choices", None)
         if isinstance(error, GramscopeError) and choices:
-            self.heads_needed.emit(self._wanted, error)
+            self.heads_needed.emit([Path(path) for path in self._wanted.paths], error)
         else:
             self.failed.emit(error)
