@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,6 +39,7 @@ LEADING = 32
 SHOWN = 16
 """Eigenvectors that are shown; a few more make warm-started ones accurate."""
 LN10 = math.log(10.0)
+_THREADS = torch.get_num_threads()
 
 
 def prepare(head: Head, query: int | None) -> Head:
@@ -46,11 +49,23 @@ def prepare(head: Head, query: int | None) -> Head:
     return replace(head, q=widest(head.q), k=widest(head.k), v=widest(head.v), bias=bias)
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute on one thread of the CPU: small eigenproblems are faster so, much so on a busy machine."""
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(_THREADS)
+
+
 def solve(gram: Gram, warm: Tensor | None = None) -> Eigenpairs:
     """Return eigenpairs: from nearby vectors where these are given, else exactly."""
     if warm is not None:
         return refine_eigenpairs(gram, warm)
-    return eigenpairs(gram, None if gram.matrix.shape[-1] <= FULL else LEADING)
+    n = gram.matrix.shape[-1]
+    with one_thread() if n <= FULL else nullcontext():
+        return eigenpairs(gram, None if n <= FULL else LEADING)
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,10 +36,7 @@ UNITS = {
     "replace": "of the entries of K",
 }
 FORMS = [("published", "published"), ("pcp", "pcp")]
-QUERIES = [
-    ("symmetric: queries are the keys", "symmetric"),
-    ("asymmetric: the head's own queries", "asymmetric"),
-]
+QUERIES = [("symmetric (Q = K)", "symmetric"), ("asymmetric (own Q)", "asymmetric")]
 
 
 class WheelGuard(QObject):
@@ -91,9 +88,7 @@ class LevelSlider(QWidget):
         with QSignalBlocker(self.slider):
             self.slider.setValue(round(params.level / top * STEPS))
         percent = params.level * 100
-        self.value.setText(
-            f"{percent:.0f} %" if percent == round(percent) else f"{percent:.2f}".rstrip("0") + " %"
-        )
+        self.value.setText(f"{percent:.2f}".rstrip("0").rstrip(".") + " %")
         self.unit.setText(UNITS[params.contamination])
 
 
@@ -119,6 +114,7 @@ class Controls(QScrollArea):
         self.setFixedWidth(256)
         self.setObjectName("controls")
         column = QWidget()
+        column.setMaximumWidth(255)
         self._layout = QVBoxLayout(column)
         self._layout.setContentsMargins(16, 16, 16, 16)
         self._layout.setSpacing(8)
@@ -126,13 +122,13 @@ class Controls(QScrollArea):
         self._pursuit()
         self._layout.addStretch(1)
         self.setWidget(column)
-        for spin in (
-            column.findChildren(QSpinBox)
-            + column.findChildren(QDoubleSpinBox)
-            + column.findChildren(QComboBox)
-        ):
-            spin.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            spin.installEventFilter(self._guard)
+        for combo in column.findChildren(QComboBox):
+            combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        for kind in (QSpinBox, QDoubleSpinBox, QComboBox, QSlider):
+            for widget in column.findChildren(kind):
+                widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+                widget.setMinimumWidth(64)
+                widget.installEventFilter(self._guard)
 
     def _heading(self, text: str) -> None:
         label = QLabel(text)

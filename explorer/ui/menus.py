@@ -29,6 +29,7 @@ class Menus(QObject):
     ----------
     sources : QMenu
         Everything that can be opened, also under the source button.
+    help : QMenu
     actions : dict of str to QAction
         By their text, for tests and for finding them.
     """
@@ -42,7 +43,7 @@ class Menus(QObject):
         self._file(bar.addMenu("&File"))
         self._view(bar.addMenu("&View"))
         self._go(bar.addMenu("&Go"))
-        self._help(bar.addMenu("&Help"))
+        self.help = bar.addMenu("&Help")
 
     def _add(self, menu: QMenu, text: str, do: Callable[[], object], shortcut: Shortcut = None) -> QAction:
         action = QAction(text, self._window)
@@ -119,10 +120,3 @@ class Menus(QObject):
         self._add(menu, "Previous input", lambda: bar().sample.stepDown(), "Ctrl+PgUp")
         menu.addSeparator()
         self._add(menu, "Select nothing", lambda: self._window.state.select(frozenset()), "Escape")
-
-    def _help(self, menu: QMenu) -> None:
-        for panel in self._window.explore.panels.values():
-            view = panel.view
-            self._add(menu, f"About “{view.title}”", partial(self._window.explain, view))
-        menu.addSeparator()
-        self._add(menu, "About Gramscope", self._window.about)

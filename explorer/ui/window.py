@@ -31,8 +31,8 @@ from explorer.result import Result
 from explorer.runner import Runner
 from explorer.state import State
 from explorer.ui.drop import DropZone
-from explorer.ui.explain import about_text, explain
 from explorer.ui.explore import ExplorePage
+from explorer.ui.exports import Exports
 from explorer.ui.menus import Menus
 from explorer.ui.messages import MessageArea, report
 from explorer.ui.opener import Opener
@@ -72,6 +72,7 @@ class MainWindow(QMainWindow):
         self.explore = ExplorePage(state)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.explore)
+        self.exports = Exports(self, self.explore.views)
         self.messages = MessageArea()
         self.setCentralWidget(self._centre())
         self.menus = Menus(self)
@@ -115,6 +116,8 @@ class MainWindow(QMainWindow):
         self.opener.task.progressed.connect(self.bar.show_progress)
         self.bar.cancelled.connect(self.opener.task.cancel)
         self.drop_zone.dropped.connect(self.take)
+        for panel in self.explore.panels.values():
+            panel.asked.connect(self._serve)
 
     def take(self, what: str, paths: Sequence[Path]) -> None:
         """Open what was dropped as a checkpoint, or read it as the model's input."""
@@ -127,13 +130,12 @@ class MainWindow(QMainWindow):
             return
         self.state.update(input=Input(path=str(paths[0])), query=None)
 
-    def explain(self, view: View) -> None:
-        """Show what a panel means."""
-        explain(self, view.title, view.help)
-
-    def about(self) -> None:
-        """Show what this program is."""
-        explain(self, "Gramscope", about_text())
+    def _serve(self, what: str, view: View) -> None:
+        """Export or copy what a panel's header was asked for."""
+        exports = self.exports
+        serve = {"export": exports.ask, "copy": exports.copy, "copy numbers": exports.copy_numbers}
+        if what in serve:
+            serve[what]([view])
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Tell of the first paint."""
