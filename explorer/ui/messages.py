@@ -44,11 +44,14 @@ class Message:
         What is wrong, and what to do.
     detail : str
         Shown when unfolded; empty: none.
+    action : (str, callable) or None
+        A button's text, and what it does; pressing it closes the message.
     """
 
     level: Level
     sentence: str
     detail: str = ""
+    action: tuple[str, Callable[[], object]] | None = None
 
     def to_copy(self) -> str:
         """Return what "Copy details" puts on the clipboard."""
@@ -116,6 +119,11 @@ def info(sentence: str, detail: str = "") -> None:
     messages().post(Message("info", sentence, detail))
 
 
+def offer(sentence: str, action: str, do: Callable[[], object]) -> None:
+    """Offer to do something, at a button; it stays until it is answered."""
+    messages().post(Message("warning", sentence, action=(action, do)))
+
+
 def report(exception: BaseException) -> None:
     """Tell and log an exception; a computation that was asked to stop is none."""
     if isinstance(exception, Stopped):
@@ -159,7 +167,7 @@ class MessageBar(QFrame):
         self.dismiss = _button("✕", "Close this message")
         self.dismiss.clicked.connect(self.closed)
         self.unfold.setVisible(bool(message.detail))
-        self.copy.setVisible(message.level != "info")
+        self.copy.setVisible(message.level != "info" and message.action is None)
         self._lay_out()
         self._clock = QTimer(self, singleShot=True, interval=INFO_MS)
         self._clock.timeout.connect(self.closed)
@@ -171,6 +179,16 @@ class MessageBar(QFrame):
         self.sentence.setText(f"{self.message.sentence} (×{self.times})")
         self._restart_clock()
 
+    def _offered(self) -> list[QToolButton]:
+        if self.message.action is None:
+            return []
+        text, do = self.message.action
+        button = _button(text, text)
+        button.setProperty("role", "offer")
+        button.clicked.connect(self.closed)
+        button.clicked.connect(lambda: do())
+        return [button]
+
     def _restart_clock(self) -> None:
         if self.message.level == "info":
             self._clock.start()
@@ -179,7 +197,7 @@ class MessageBar(QFrame):
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.sentence, 1)
-        for button in (self.unfold, self.copy, self.dismiss):
+        for button in (*self._offered(), self.unfold, self.copy, self.dismiss):
             row.addWidget(button)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 4, 8, 4)

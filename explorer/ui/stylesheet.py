@@ -91,6 +91,7 @@ QFrame[role="message-error"] {{ border-left: 4px solid {error}; }}
 QFrame[role="message-warning"] {{ border-left: 4px solid {warning}; }}
 QFrame[role="message-info"] {{ border-left: 4px solid {accent}; }}
 QFrame[role^="message"] QLabel {{ border: none; }}
+QToolButton[role="offer"] {{ border: 1px solid {accent}; color: {accent}; }}
 *[role="drop"] {{ border: 2px dashed {accent}; }}
 *[role="list"] {{ border: none; border-right: 1px solid {hairline}; padding: 8px 0; outline: none; }}
 *[role="list"]::item {{ padding: 5px 16px; }}

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QTimer, qInstallMessageHandler, qWarning
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from explorer import __version__
@@ -179,3 +180,13 @@ def test_an_exception_in_a_timer_slot_goes_through_the_hook(area: MessageArea, q
         qtbot.waitUntil(lambda: bool(exceptions), timeout=2000)
     messages.report(exceptions[0][1])
     assert "RuntimeError" in sentences(area)[0]
+
+
+def test_an_offer_is_taken_at_its_button_and_goes(area: MessageArea) -> None:
+    done: list[str] = []
+    messages.offer("There is something to restore.", "Restore", lambda: done.append("restored"))
+    bar = area.bars[0]
+    button = next(b for b in bar.findChildren(QToolButton) if b.text() == "Restore")
+    button.click()
+    assert done == ["restored"]
+    assert not area.bars
