@@ -191,5 +191,6 @@ class AttentionMap(View):
 
 
 def _from_zero(values: NDArray[np.float64]) -> tuple[float, float]:
-    finite = values[np.isfinite(values)]
-    return 0.0, float(finite.max(initial=0.0)) or 1.0
+    """Return (0, the largest weight); (0, 1) where there is none."""
+    largest = float(np.fmax.reduce(values, axis=None, initial=0.0))
+    return 0.0, largest if math.isfinite(largest) and largest > 0 else 1.0

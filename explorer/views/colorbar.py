@@ -20,6 +20,7 @@ class ColorBar(Plot):
         self.hideAxis("left")
         self.hideAxis("bottom")
         self.showAxis("right")
+        self._shown: tuple[object, object] = (None, None)
         self.image = pg.ImageItem(np.arange(256, dtype=np.uint8)[:, None], levels=(0, 255))
         self.addItem(self.image)
         self.setFixedWidth(WIDTH + 56)
@@ -27,9 +28,12 @@ class ColorBar(Plot):
 
     def show_levels(self, levels: tuple[float, float], colours: pg.ColorMap) -> None:
         """Show `colours` over `levels`, with figures at the ends and in the middle."""
+        if (levels, colours) == self._shown:
+            return
+        self._shown = (levels, colours)
         low, high = levels
         self.image.setLookupTable(colours.getLookupTable(nPts=256))
         self.image.setRect(QRectF(0, low, 1, high - low))
         ticks = [(value, figure(value)) for value in (low, (low + high) / 2, high)]
-        self.getAxis("right").setTicks([ticks])
+        self.set_ticks("right", ticks)
         self.settle((0.0, 1.0), levels)

@@ -23,6 +23,7 @@ class Stems(Plot):
     def __init__(self) -> None:
         self.tokens = TokenAxis("bottom", middle=0.0)
         super().__init__(axes={"bottom": self.tokens})
+        self._d = -1
         self._clean, self._moved = _stems(), _stems()
         self._zero = pg.InfiniteLine(0, angle=0)
         self._heads, self._moved_heads, self._ring = Points("o", 5), Points("o", 5), Points("o", 12)
@@ -58,8 +59,11 @@ class Stems(Plot):
             heads.move(x, values if len(clean) <= 300 else np.full_like(values, np.nan))
         self.tokens.set_tokens(short_names(result))
         self.tokens.set_contaminated(np.flatnonzero(result.contaminated))
-        self.showAxis("bottom", last)
-        self.setLabel("left", f"<i>a</i>{subscript(d + 1)}")
+        if self.tokens.isVisible() != last:
+            self.showAxis("bottom", last)
+        if d != self._d:
+            self._d = d
+            self.setLabel("left", f"<i>a</i>{subscript(d + 1)}")
         bound = _bound(clean, moved)
         self.settle((-0.8, len(clean) - 0.2), (-bound * 1.3, bound * 1.3))
 
@@ -114,7 +118,7 @@ class Patches(Plot):
             picture.setRect(QRectF(copy * self._step, 0, width, height))
         titles = (f"a{subscript(d + 1)} (±{figure(bound, 2)})", "contaminated")
         middles = [copy * self._step + width / 2 for copy in range(self._copies)]
-        self.getAxis("bottom").setTicks([list(zip(middles, titles, strict=False))])
+        self.set_ticks("bottom", list(zip(middles, titles, strict=False)))
         self.settle((0.0, self._copies * self._step - 1.0), (0.0, float(height)))
 
     def _over_grid(self, values: NDArray[np.float64], height: int, width: int) -> NDArray[np.float32]:

@@ -107,5 +107,5 @@ class ResidualTrace(Plot):
         """Let the range show everything."""
         count = max(2, len(self.values[0]))
         step = -(-count // 5)
-        self.getAxis("bottom").setTicks([[(i, str(i)) for i in range(step, count + 1, step)]])
+        self.set_ticks("bottom", [(i, str(i)) for i in range(step, count + 1, step)])
         self.settle((0.7, count + 0.3), up_from_zero(*self.values, pad=0.15))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from explorer.ui.theme import style_plot
 
 Range = tuple[float, float]
+Ticks = list[tuple[float, str]]
 BELOW, ASIDE = 34, 52
 """Pixels for an axis with figures and a name; fixed, so that nothing moves when figures get longer."""
 
@@ -31,16 +32,25 @@ class Plot(pg.PlotItem):
         self.disableAutoRange()
         self.home: tuple[Range, Range] = ((0.0, 1.0), (0.0, 1.0))
         self.held = False
+        self._names = ("", "")
+        self._ticks: dict[str, Ticks | None] = {}
         self.vb.sigRangeChangedManually.connect(self._hold)
         style_plot(self)
 
     def name_axes(self, below: str, aside: str) -> None:
         """Call the axes so (rich text)."""
-        for side, name in (("bottom", below), ("left", aside)):
-            if self.getAxis(side).labelText != name:
-                self.setLabel(side, name)
-        self.getAxis("bottom").setHeight(BELOW)
-        self.getAxis("left").setWidth(ASIDE)
+        if self._names != (below, aside):
+            self._names = (below, aside)
+            self.setLabel("bottom", below)
+            self.setLabel("left", aside)
+            self.getAxis("bottom").setHeight(BELOW)
+            self.getAxis("left").setWidth(ASIDE)
+
+    def set_ticks(self, side: str, ticks: Ticks | None) -> None:
+        """Put figures at these places of an axis; None: where they fall by themselves."""
+        if self._ticks.get(side) != ticks:
+            self._ticks[side] = ticks
+            self.getAxis(side).setTicks(None if ticks is None else [ticks])
 
     def settle(self, x: Range, y: Range) -> None:
         """Make (`x`, `y`) the range, unless a person zoomed in by hand."""

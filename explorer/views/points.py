@@ -40,6 +40,9 @@ class Points(pg.ScatterPlotItem):
         """
         keep = np.isfinite(x) & np.isfinite(y)
         x, y = x[keep], y[keep]
+        self.setVisible(bool(len(x)))
+        if not len(x) and not len(self.data):
+            return
         if len(x) != len(self.data):
             self.setData(x=x, y=y)
             return

@@ -57,6 +57,7 @@ class ResponsePlot(Plot):
 
     def __init__(self) -> None:
         super().__init__()
+        self._drawn: tuple[Curves | None, tuple[str, ...]] = (None, ())
         self._bands = {name: QGraphicsPathItem() for name in BANDED}
         self._lines = {name: pg.PlotCurveItem(connect="finite", antialias=True) for name in CURVES}
         self._level = pg.InfiniteLine(0, angle=90)
@@ -87,21 +88,25 @@ class ResponsePlot(Plot):
     def draw(self, result: Result, shown: Sequence[str]) -> None:
         """Draw the curves named in `shown`, as far as they are known, and where this level stands."""
         curves, errors, p = result.curves, result.errors, result.params
-        for name, line in self._lines.items():
-            visible = curves is not None and name in shown
-            line.setData(
-                *((curves.levels, curves.mean[name]) if curves is not None and visible else ([], []))
-            )
-            line.setVisible(visible)
-        for name, band in self._bands.items():
-            known = curves is not None and name in shown
-            band.setPath(_band(curves, name) if curves is not None and known else QPainterPath())
+        if (curves, tuple(shown)) != self._drawn:
+            self._drawn = (curves, tuple(shown))
+            self._draw_curves(curves, shown)
         self._level.setPos(p.level)
         self._draw_now(p.level, errors, shown)
         self._draw_marks(curves, {"softmax", "rpc"} <= set(shown))
         self.name_axes(LEVELS[p.contamination], ERROR)
         shares = [(i / 10, f"{10 * i} %") for i in range(11)]
-        self.getAxis("bottom").setTicks(None if p.contamination == "gaussian" else [shares])
+        self.set_ticks("bottom", None if p.contamination == "gaussian" else shares)
+
+    def _draw_curves(self, curves: Curves | None, shown: Sequence[str]) -> None:
+        for name, line in self._lines.items():
+            visible = curves is not None and name in shown
+            line.setVisible(visible)
+            if curves is not None and visible:
+                line.setData(curves.levels, curves.mean[name])
+        for name, band in self._bands.items():
+            known = curves is not None and name in shown
+            band.setPath(_band(curves, name) if curves is not None and known else QPainterPath())
 
     def heights(self, result: Result, shown: Sequence[str]) -> tuple[float, float]:
         """Return the range of errors that shows all of them."""

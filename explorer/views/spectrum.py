@@ -107,7 +107,7 @@ class SpectrumView(View):
         self._clean.move(_numbered(clean), clean)
         self._moved.move(_numbered(moved), moved)
         unsure = np.flatnonzero(~result.clean.identifiable[: len(clean)])
-        self._unsure.move(unsure + 1.0, clean[unsure])
+        self._unsure.move(_numbered(clean)[unsure], clean[unsure])
         self._draw_tolerance(result.clean.log10_tolerance, span(clean, moved, pad=0.12))
         if self.settles(result):
             floor = (result.clean.log10_tolerance,) if self._tolerance.isVisible() else ()

@@ -15,7 +15,7 @@ from explorer.ui.theme import AXIS_PX, GRID, font, scheme
 LINE, SAMPLE = 16, 24
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Part:
     """A phrase with, before it, the line or the symbol that it explains.
 
@@ -59,9 +59,11 @@ class Strip(pg.GraphicsWidget):
 
     def say(self, *parts: Part | str) -> None:
         """Show these; a plain string is a phrase without a sample."""
-        self.parts = tuple(Part(part) if isinstance(part, str) else part for part in parts if part)
-        self._flow()
-        self.update()
+        said = tuple(Part(part) if isinstance(part, str) else part for part in parts if part)
+        if said != self.parts:
+            self.parts = said
+            self._flow()
+            self.update()
 
     def _flow(self) -> None:
         metrics = QFontMetricsF(font(AXIS_PX))

@@ -43,12 +43,13 @@ class TokenAxis(pg.AxisItem):
         self._metrics = QFontMetricsF(font(AXIS_PX))
         self._longest = 0.0
         self.set_name(name)
+        self._reserve()
 
     def set_name(self, name: str) -> None:
         """Call the axis something else."""
         if name != self.labelText:
             self.setLabel(name)
-        self._reserve()
+            self._reserve()
 
     def set_tokens(self, labels: Sequence[str]) -> None:
         """Name the tokens."""

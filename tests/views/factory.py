@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -56,6 +57,7 @@ def projection(rng, n, level, axes=(0, 1)):
     return Projection(queries, keys, queries * (1 - level) + drift, keys + drift, axes, -3.0)
 
 
+@cache
 def curves():
     levels = np.linspace(0, 0.5, 11)
     mean = {
