@@ -83,3 +83,27 @@ def test_values_are_the_layer_input_times_the_value_weights(name: str, tiny: Cal
             assert head.x is not None and head.w_v is not None
             bias = head.v - head.x @ head.w_v.T
             torch.testing.assert_close(bias, bias[:1].expand_as(bias), atol=2e-5, rtol=0)
+
+
+def _scale(name: str, layer: int, width: int) -> float:
+    own = {"t5": 1.0, "gemma2": 9**-0.5, "gpt2_layer_scaled": width**-0.5 / (layer + 1)}
+    return own.get(name, width**-0.5)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_scale_is_the_family_s_own(name: str, tiny: Callable[[str], Path]) -> None:
+    _, capture = capture_all(tiny(name), _input(FAMILIES[name]))
+    for layer in range(3):
+        head = capture.head(layer, 0)
+        assert head.scale == pytest.approx(_scale(name, layer, head.q.shape[-1]), rel=1e-6)
+        assert head.plain_kernel == (name not in ("t5", "mpnet", "gemma2"))
+
+
+def test_queries_that_the_model_scales_are_unscaled(tiny: Callable[[str], Path]) -> None:
+    source, capture = capture_all(tiny("opt"), IDS)
+    for layer in range(3):
+        head = capture.head(layer, 1)
+        projection: Any = source.loaded.body.decoder.layers[layer].self_attn.q_proj  # type: ignore[union-attr]
+        assert head.x is not None
+        expected = projection(head.x).view(-1, 4, 12)[:, 1]
+        torch.testing.assert_close(head.q, expected)
