@@ -114,11 +114,13 @@ class Evaluator:
     def _scene(self, p: Params, source: Source, should_stop: ShouldStop) -> _Scene:
         memo = self._memo
         device = choose(p.device)
+        stages.use_threads()
         at = (p.layer, p.input, device)
         capture = memo.get("capture", at, lambda: source.capture([p.layer], p.input, device, should_stop))
         whole = capture.head(p.layer, p.head)
         place: Hashable = (*at, p.head, p.query)
         head = memo.get("head", place, lambda: stages.prepare(whole, p.query))
+        stages.use_threads(head.k.shape[0])
         _check(should_stop)
         at_clean = (place, p.queries)
         clean = memo.get("clean", at_clean, lambda: stages.clean(head, p.queries == "symmetric"))

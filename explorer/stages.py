@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,14 +47,13 @@ def prepare(head: Head, query: int | None) -> Head:
     return replace(head, q=widest(head.q), k=widest(head.k), v=widest(head.v), bias=bias)
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Compute on one thread of the CPU: small eigenproblems are faster so, much so on a busy machine."""
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(_THREADS)
+def use_threads(tokens: int | None = None) -> None:
+    """Let the calling thread compute on as many cores as `tokens` are worth; None: on all.
+
+    Below a few hundred tokens the cores wait for each other longer than they work, above all on a busy
+    machine.
+    """
+    torch.set_num_threads(1 if tokens is not None and tokens <= CHEAP else _THREADS)
 
 
 def solve(gram: Gram, warm: Tensor | None = None) -> Eigenpairs:
@@ -64,8 +61,7 @@ def solve(gram: Gram, warm: Tensor | None = None) -> Eigenpairs:
     if warm is not None:
         return refine_eigenpairs(gram, warm)
     n = gram.matrix.shape[-1]
-    with one_thread() if n <= FULL else nullcontext():
-        return eigenpairs(gram, None if n <= FULL else LEADING)
+    return eigenpairs(gram, None if n <= FULL else LEADING)
 
 
 @dataclass(frozen=True, eq=False)
