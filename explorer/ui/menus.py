@@ -29,7 +29,7 @@ class Menus(QObject):
     ----------
     sources : QMenu
         Everything that can be opened, also under the source button.
-    help : QMenu
+    file, edit, view, go, help : QMenu
     actions : dict of str to QAction
         By their text, for tests and for finding them.
     """
@@ -40,35 +40,44 @@ class Menus(QObject):
         self.actions: dict[str, QAction] = {}
         self.sources = QMenu("Open")
         bar = window.menuBar()
-        self._file(bar.addMenu("&File"))
-        self._view(bar.addMenu("&View"))
-        self._go(bar.addMenu("&Go"))
-        self.help = bar.addMenu("&Help")
+        self.file, self.edit, self.view, self.go, self.help = (
+            bar.addMenu(f"&{name}") for name in ("File", "Edit", "View", "Go", "Help")
+        )
+        self._file(self.file)
+        self._view(self.view)
+        self._go(self.go)
 
-    def _add(self, menu: QMenu, text: str, do: Callable[[], object], shortcut: Shortcut = None) -> QAction:
+    def add(
+        self, menu: QMenu, text: str, do: Callable[[], object], shortcut: Shortcut = None, before: str = ""
+    ) -> QAction:
+        """Add an action to a menu: at its end, or before the action with the text `before`."""
         action = QAction(text, self._window)
         if shortcut is not None:
             action.setShortcut(QKeySequence(shortcut))
         action.triggered.connect(lambda: do())
-        menu.addAction(action)
+        menu.insertAction(self.actions.get(before), action)  # type: ignore[arg-type]
         self.actions[text] = action
         return action
 
+    def choose_appearance(self, choice: theme.Choice) -> None:
+        """Choose light, dark or the system's, as the menu does."""
+        self._appearances[choice].trigger()
+
     def _file(self, menu: QMenu) -> None:
         window, opener = self._window, self._window.opener
-        self._add(menu, "Open folder…", self._ask_folder, QKeySequence.StandardKey.Open)
-        self._add(menu, "Open file…", self._ask_files, "Ctrl+Shift+O")
+        self.add(menu, "Open folder…", self._ask_folder, QKeySequence.StandardKey.Open)
+        self.add(menu, "Open file…", self._ask_files, "Ctrl+Shift+O")
         menu.addSeparator()
-        self._add(menu, "Sample: digits", opener.open_sample)
+        self.add(menu, "Sample: digits", opener.open_sample)
         synthetic = menu.addMenu("Synthetic data")
         for label, kind in KINDS:
-            self._add(synthetic, label, partial(window.open_recipe, Recipe(kind=kind)))
+            self.add(synthetic, label, partial(window.open_recipe, Recipe(kind=kind)))
         self.sources.addActions(menu.actions())
         menu.addSeparator()
-        self._add(menu, "Export figure…", lambda: window.exports.ask(), "Ctrl+E")
-        self._add(menu, "Copy figure", lambda: window.exports.copy(), "Ctrl+Shift+C")
+        self.add(menu, "Export figure…", lambda: window.exports.ask(), "Ctrl+E")
+        self.add(menu, "Copy figure", lambda: window.exports.copy(), "Ctrl+Shift+C")
         menu.addSeparator()
-        self._add(menu, "Quit", window.close, QKeySequence.StandardKey.Quit)
+        self.add(menu, "Quit", window.close, QKeySequence.StandardKey.Quit)
 
     def _ask_folder(self) -> None:
         self._ask(QFileDialog.FileMode.Directory, "Open a checkpoint's folder")
@@ -88,20 +97,22 @@ class Menus(QObject):
     def _view(self, menu: QMenu) -> None:
         for panel in self._window.explore.panels.values():
             menu.addAction(panel.toggleViewAction())
-        self._add(menu, "Reset layout", self._window.explore.reset_layout)
+        self.add(menu, "Reset layout", self._window.explore.reset_layout)
         menu.addSeparator()
         self._appearance(menu.addMenu("Appearance"))
 
     def _appearance(self, menu: QMenu) -> None:
         group = QActionGroup(self)
+        self._appearances: dict[theme.Choice, QAction] = {}
         chosen = theme.chosen()
         choices: tuple[tuple[str, theme.Choice], ...]
         choices = ("As the system", "system"), ("Light", "light"), ("Dark", "dark")
         for label, choice in choices:
-            action = self._add(menu, label, partial(self._set_appearance, choice))
+            action = self.add(menu, label, partial(self._set_appearance, choice))
             action.setCheckable(True)
             action.setChecked(choice == chosen)
             group.addAction(action)
+            self._appearances[choice] = action
 
     @staticmethod
     def _set_appearance(choice: theme.Choice) -> None:
@@ -112,11 +123,11 @@ class Menus(QObject):
 
     def _go(self, menu: QMenu) -> None:
         bar = lambda: self._window.bar  # noqa: E731 - the bar is made after the menus
-        self._add(menu, "Next head", lambda: bar().head.stepUp(), "Ctrl+Right")
-        self._add(menu, "Previous head", lambda: bar().head.stepDown(), "Ctrl+Left")
-        self._add(menu, "Next layer", lambda: bar().layer.stepUp(), "Ctrl+Up")
-        self._add(menu, "Previous layer", lambda: bar().layer.stepDown(), "Ctrl+Down")
-        self._add(menu, "Next input", lambda: bar().sample.stepUp(), "Ctrl+PgDown")
-        self._add(menu, "Previous input", lambda: bar().sample.stepDown(), "Ctrl+PgUp")
+        self.add(menu, "Next head", lambda: bar().head.stepUp(), "Ctrl+Right")
+        self.add(menu, "Previous head", lambda: bar().head.stepDown(), "Ctrl+Left")
+        self.add(menu, "Next layer", lambda: bar().layer.stepUp(), "Ctrl+Up")
+        self.add(menu, "Previous layer", lambda: bar().layer.stepDown(), "Ctrl+Down")
+        self.add(menu, "Next input", lambda: bar().sample.stepUp(), "Ctrl+PgDown")
+        self.add(menu, "Previous input", lambda: bar().sample.stepDown(), "Ctrl+PgUp")
         menu.addSeparator()
-        self._add(menu, "Select nothing", lambda: self._window.state.select(frozenset()), "Escape")
+        self.add(menu, "Select nothing", lambda: self._window.state.select(frozenset()), "Escape")
