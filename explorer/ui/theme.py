@@ -20,7 +20,6 @@ from PySide6.QtGui import (
     QGuiApplication,
     QPalette,
     QPen,
-    QTransform,
 )
 from PySide6.QtWidgets import QApplication
 
@@ -297,9 +296,7 @@ def contaminated_brush() -> QBrush:
 
 def missing_brush() -> QBrush:
     """Return the grey hatch that stands where there is no number."""
-    brush = QBrush(QColor(scheme().missing), Qt.BrushStyle.BDiagPattern)
-    brush.setTransform(QTransform.fromScale(theme().stretch, theme().stretch))
-    return brush
+    return QBrush(QColor(scheme().missing), Qt.BrushStyle.BDiagPattern)
 
 
 @cache
@@ -339,6 +336,7 @@ def _style(plot: pg.PlotItem, scheme: Scheme) -> None:
     axis_font = font(AXIS_PX)
     for name in ("left", "bottom", "right", "top"):
         axis = plot.getAxis(name)
+        axis.setSIPrefixEnableRanges([])  # before the next line, which would scale by a prefix once more
         axis.enableAutoSIPrefix(False)
         axis.setPen(pen(scheme.hairline, 1))
         axis.setTickPen(pen(scheme.secondary, 1))

@@ -110,6 +110,27 @@ def test_plots_and_listeners_follow_the_scheme(qtbot: QtBot) -> None:
     assert widget.backgroundBrush().color() == QColor(LIGHT.background)
 
 
+def test_small_numbers_are_never_shown_in_hidden_units(qtbot: QtBot) -> None:
+    """pyqtgraph's own switch for unit prefixes multiplies tick labels by one once more."""
+    widget = pg.PlotWidget()
+    qtbot.addWidget(widget)
+    plot = widget.plotItem
+    theme.style_plot(plot)
+    plot.setLabel("left", "error")
+    plot.setYRange(0, 5e-4)
+    with theme.theme().using(DARK):
+        pass
+    axis = plot.getAxis("left")
+    assert axis.tickStrings([2e-4], axis.autoSIPrefixScale * axis.scale, 1e-4) == ["0.0002"]
+
+
+@pytest.mark.parametrize("stretch", [1.0, 3.0])
+def test_lines_are_as_wide_as_the_screen_is_fine(stretch: float) -> None:
+    with theme.theme().using(LIGHT, stretch):
+        assert theme.softmax_pen().widthF() == pytest.approx(1.75 * stretch)
+    assert theme.softmax_pen().widthF() == pytest.approx(1.75)
+
+
 def test_using_a_scheme_ends_even_when_drawing_fails() -> None:
     with pytest.raises(ZeroDivisionError), theme.theme().using(DARK):
         _ = 1 / 0

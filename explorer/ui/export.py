@@ -1,0 +1,116 @@
+"""Export of panels: what to draw, in which format, into a file or onto the clipboard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, get_args
+
+from PySide6.QtGui import QGuiApplication
+
+from explorer.errors import GramscopeError
+from explorer.settings import atomic_write
+from explorer.ui.exporting.figure import About, Figure, Numbers, Panel
+from explorer.ui.exporting.numbers import csv_bytes, json_bytes
+from explorer.ui.exporting.pdf import pdf
+from explorer.ui.exporting.raster import image, png
+from explorer.ui.exporting.svg import svg
+from explorer.views.base import View
+
+Format = Literal["png", "svg", "pdf", "csv", "json"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+
+def export_bytes(views: Sequence[View], kind: Format, figure: Figure | None = None) -> bytes:
+    """Return what a file of the panels would hold: one picture of all, or the numbers behind each.
+
+    Raises
+    ------
+    GramscopeError
+        No panel shows anything yet, or the figure cannot be drawn at its size.
+    """
+    shown = _shown(views)
+    if kind == "csv":
+        return csv_bytes(_numbers(shown))
+    if kind == "json":
+        return json_bytes(_numbers(shown))
+    write = {"png": png, "svg": svg, "pdf": pdf}[kind]
+    return write(_panels(shown), figure or default_figure(shown), _about(shown))
+
+
+def save(views: Sequence[View], path: Path, figure: Figure | None = None) -> None:
+    """Write the panels to `path`, whole or not at all, in the format that its ending names.
+
+    Raises
+    ------
+    GramscopeError
+        As `export_bytes`; the ending is unknown; or the system refuses.
+    """
+    atomic_write(path, export_bytes(views, format_of(path), figure))
+
+
+def format_of(path: Path) -> Format:
+    """Return the format that a file's ending names.
+
+    Raises
+    ------
+    GramscopeError
+        None does.
+    """
+    for kind in FORMATS:
+        if path.suffix.lower() == f".{kind}":
+            return kind
+    endings = ", ".join(f".{kind}" for kind in FORMATS)
+    raise GramscopeError(f"“{path.name}” names no format. End it in one of {endings}.")
+
+
+def copy_picture(views: Sequence[View], figure: Figure | None = None) -> None:
+    """Put a picture of the panels on the clipboard.
+
+    Raises
+    ------
+    GramscopeError
+        As `export_bytes`.
+    """
+    shown = _shown(views)
+    QGuiApplication.clipboard().setImage(image(_panels(shown), figure or default_figure(shown)))
+
+
+def copy_numbers(views: Sequence[View]) -> None:
+    """Put the numbers behind the panels on the clipboard, as CSV.
+
+    Raises
+    ------
+    GramscopeError
+        No panel shows anything yet.
+    """
+    QGuiApplication.clipboard().setText(export_bytes(views, "csv").decode())
+
+
+def default_figure(views: Sequence[View]) -> Figure:
+    """Return a size that suits as many panels: one column of a paper for one, its full width for more."""
+    if len(views) == 1:
+        return Figure(width_mm=120.0, height_mm=90.0, columns=1)
+    rows = -(-len(views) // 2)
+    return Figure(width_mm=240.0, height_mm=90.0 * rows)
+
+
+def _shown(views: Sequence[View]) -> list[View]:
+    shown = [view for view in views if view.result is not None]
+    if not shown:
+        raise GramscopeError("There is no picture to export yet. Open a model or the sample first.")
+    return shown
+
+
+def _panels(views: list[View]) -> list[Panel]:
+    return [Panel(view.canvas.ci, view.title) for view in views]
+
+
+def _about(views: list[View]) -> About:
+    result = views[0].result
+    assert result is not None
+    return About.of(result, ", ".join(view.title for view in views))
+
+
+def _numbers(views: list[View]) -> list[Numbers]:
+    return [Numbers(_about([view]), view.table()) for view in views]

@@ -1,0 +1,1 @@
+"""Pictures and numbers as bytes: PNG, SVG, PDF, CSV and JSON."""

@@ -1,0 +1,151 @@
+"""What an export is of, how large, and what it says about itself."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRectF, QSize, QSizeF
+from PySide6.QtWidgets import QGraphicsWidget
+
+from explorer import __version__
+from explorer.result import Result
+from explorer.ui.theme import AXIS_PX, GRID, LIGHT, Scheme
+
+if TYPE_CHECKING:
+    from explorer.views.base import Table
+
+MM_PER_INCH, PT_PER_INCH, SCREEN_DPI = 25.4, 72.0, 96.0
+MARGIN, GAP, TITLE = GRID, 2 * GRID, 3 * GRID
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One picture of a figure.
+
+    Attributes
+    ----------
+    item : QGraphicsWidget
+        A plot or a layout of plots, in a scene of its own.
+    title : str
+        Drawn above it; empty: none.
+    """
+
+    item: QGraphicsWidget
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Size and look of a picture, whatever the screen.
+
+    Attributes
+    ----------
+    width_mm, height_mm : float
+    dpi : float
+        Pixels per inch, for PNG.
+    font_pt : float
+        The size of the axes' type; everything else, lines too, keeps its proportion to it.
+    scheme : Scheme
+        White paper unless another is chosen.
+    columns : int
+        Panels side by side.
+    """
+
+    width_mm: float = 180.0
+    height_mm: float = 120.0
+    dpi: float = 300.0
+    font_pt: float = AXIS_PX * PT_PER_INCH / SCREEN_DPI
+    scheme: Scheme = LIGHT
+    columns: int = 2
+
+    @classmethod
+    def of_pixels(cls, width: int, height: int, dpi: float = SCREEN_DPI, scheme: Scheme = LIGHT) -> Figure:
+        """Return a figure that is `width` × `height` pixels as PNG, with the type as large as on a screen."""
+        pt = AXIS_PX * PT_PER_INCH / dpi
+        return cls(width / dpi * MM_PER_INCH, height / dpi * MM_PER_INCH, dpi, pt, scheme)
+
+    @property
+    def points(self) -> QSizeF:
+        """The size in points, 1/72 inch."""
+        return QSizeF(self.width_mm, self.height_mm) * (PT_PER_INCH / MM_PER_INCH)
+
+    @property
+    def size(self) -> QSizeF:
+        """The size in pixels of the layout, of which `AXIS_PX` are `font_pt`."""
+        return self.points * (AXIS_PX / self.font_pt)
+
+    @property
+    def pixels(self) -> QSize:
+        """The size of the PNG."""
+        size = QSizeF(self.width_mm, self.height_mm) * (self.dpi / MM_PER_INCH)
+        return QSize(max(1, round(size.width())), max(1, round(size.height())))
+
+    def cells(self, panels: list[Panel]) -> list[tuple[QRectF, QRectF]]:
+        """Return, for each panel, the places of its title and of its picture, in the layout's pixels."""
+        columns = min(self.columns, len(panels))
+        rows = -(-len(panels) // columns)
+        width = (self.size.width() - 2 * MARGIN - (columns - 1) * GAP) / columns
+        height = (self.size.height() - 2 * MARGIN - (rows - 1) * GAP) / rows
+        above = TITLE if any(panel.title for panel in panels) else 0
+        places = []
+        for index in range(len(panels)):
+            row, column = divmod(index, columns)
+            left, top = MARGIN + column * (width + GAP), MARGIN + row * (height + GAP)
+            places.append((QRectF(left, top, width, above), QRectF(left, top + above, width, height - above)))
+        return places
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a file says about where its contents come from.
+
+    Attributes
+    ----------
+    what : str
+        Of what it is: the titles of the panels.
+    source : str
+    params : str
+        Every parameter, as JSON.
+    computed : str
+        Device and dtype.
+    version : str
+    """
+
+    what: str
+    source: str = ""
+    params: str = "{}"
+    computed: str = ""
+    version: str = __version__
+
+    @classmethod
+    def of(cls, result: Result, what: str) -> About:
+        """Return what there is to say of a picture of `result`."""
+        params = json.dumps(asdict(result.params), ensure_ascii=False)
+        return cls(what, result.source, params, f"{result.dtype} on {result.device}")
+
+    def lines(self) -> list[str]:
+        """Return it as lines of text."""
+        return [
+            f"Gramscope {self.version}",
+            f"of: {self.what}",
+            f"source: {self.source}",
+            f"parameters: {self.params}",
+            f"computed: {self.computed}",
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The numbers behind one panel.
+
+    Attributes
+    ----------
+    about : About
+    table : (list of str, list of columns)
+        Names, and as many columns of equal length: ndarrays or lists of str.
+    """
+
+    about: About
+    table: Table
