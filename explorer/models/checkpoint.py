@@ -17,6 +17,7 @@ STANDARD = (
     "pytorch_model.bin", "pytorch_model.bin.index.json",
 )  # fmt: skip
 LOOSE = ("*.safetensors", "*.bin", "*.pt", "*.pth", "*.ckpt")
+WRAPPERS = ("module.", "_orig_mod.")
 ASIDE = ("optimizer", "scheduler", "training_args", "rng_state", "adapter_model")
 
 
@@ -106,4 +107,12 @@ def read_weights(
         for name, tensor in part.items():
             refuse_not_finite(name, tensor, path.name)
         weights |= part
+    return _without_wrappers(weights)
+
+
+def _without_wrappers(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Drop the prefixes that data-parallel and compiled models put before every name."""
+    for prefix in WRAPPERS * 2:
+        if all(name.startswith(prefix) for name in weights):
+            weights = {name.removeprefix(prefix): value for name, value in weights.items()}
     return weights

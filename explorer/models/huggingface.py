@@ -54,14 +54,27 @@ class HuggingFaceSource(Source):
         return self.reader.read(input, fits)
 
     def run(self, prepared: Prepared, device: torch.device) -> Any:
-        """Call the watched part of the model on a prepared input."""
-        self.loaded.model.to(device)
+        """Call the watched part of the model on a prepared input.
+
+        Raises
+        ------
+        GramscopeError
+            If the device has too little memory.
+        """
         dtype = self.loaded.model.dtype
-        arguments = {
-            name: value.to(device, dtype if value.is_floating_point() else None)
-            for name, value in prepared.arguments.items()
-        }
-        return self.loaded.body(**arguments)
+        try:
+            self.loaded.model.to(device)
+            arguments = {
+                name: value.to(device, dtype if value.is_floating_point() else None)
+                for name, value in prepared.arguments.items()
+            }
+            return self.loaded.body(**arguments)
+        except torch.OutOfMemoryError as error:
+            raise GramscopeError(
+                f"{self.name} with {len(prepared.tokens):,} tokens does not fit into the memory of {device}. "
+                "Choose the CPU, or a shorter input.",
+                str(error),
+            ) from error
 
     def capture(
         self,

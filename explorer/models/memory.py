@@ -17,21 +17,23 @@ PICTURE = 8 * 8
 class Footprint:
     """Bytes of a capture of one layer of N tokens: `per_token` N + `per_pair` N².
 
-    `passing` is what the forward pass needs besides for each token, whichever layers are kept.
+    `passing` and `passing_pair` are what the forward pass needs besides for each token and pair of
+    tokens, whichever layers are kept.
     """
 
     per_token: int
     per_pair: int
     passing: int
+    passing_pair: int = 0
 
     def bytes(self, tokens: int, layers: int = 1) -> int:
         """Return what keeping so many layers of so many tokens takes, the forward pass included."""
         kept = layers * (self.per_token * tokens + self.per_pair * tokens**2)
-        return kept + self.passing * tokens + PICTURE * tokens**2
+        return kept + self.passing * tokens + (self.passing_pair + PICTURE) * tokens**2
 
     def tokens_that_fit(self, budget: int, layers: int = 1) -> int:
         """Return the most tokens whose capture takes at most `budget` bytes."""
-        square = layers * self.per_pair + PICTURE
+        square = layers * self.per_pair + self.passing_pair + PICTURE
         linear = layers * self.per_token + self.passing
         return max(1, int((math.sqrt(linear**2 + 4 * square * budget) - linear) / (2 * square)))
 
@@ -43,10 +45,12 @@ def footprint(config: Any, itemsize: int) -> Footprint:
     kv_heads = getattr(config, "num_key_value_heads", None) or heads
     inner = getattr(config, "intermediate_size", None) or 4 * width
     has_bias = config.model_type in ("t5", "mpnet")
+    whole_scores = has_bias or getattr(config, "attn_logit_softcapping", None) is not None
     return Footprint(
         per_token=itemsize * ((heads + 2 * kv_heads) * head_dim + width),
         per_pair=1 + (itemsize * heads if has_bias else 0),
         passing=itemsize * (4 * width + 2 * inner),
+        passing_pair=3 * itemsize * heads if whole_scores else 0,
     )
 
 

@@ -137,6 +137,14 @@ def test_weights_that_are_missing_are_counted(bert: Any) -> None:
     assert "layer.2.attention.self.query.weight" in caught.value.detail
 
 
+@pytest.mark.parametrize("prefix", ["module.", "_orig_mod.", "module._orig_mod.", "_orig_mod.module."])
+def test_prefixes_of_wrappers_do_not_matter(prefix: str, bert: Any, tiny: Callable[[str], Path]) -> None:
+    folder, weights = bert
+    save_as("zip", {prefix + name: value for name, value in weights.items()}, folder)
+    expected = opened(tiny("bert")).capture([2], IDS, CPU).layers[2].q
+    assert torch.equal(opened(folder).capture([2], IDS, CPU).layers[2].q, expected)
+
+
 def test_a_missing_head_is_a_note(bert: Any) -> None:
     folder, weights = bert
     save_as("single", {name: value for name, value in weights.items() if name.startswith("bert.")}, folder)

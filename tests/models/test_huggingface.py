@@ -108,3 +108,14 @@ def test_names_are_what_people_call_their_models() -> None:
     assert display_name(Path("/m/models--openai-community--gpt2/snapshots/abc")) == "openai-community/gpt2"
     assert display_name(Path("/m/bert-base")) == "bert-base"
     assert display_name(Path("/m/run3/checkpoint")) == "run3/checkpoint"
+
+
+def test_too_little_memory_on_the_device_is_named(
+    source: HuggingFaceSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(source.loaded.body, "forward", full)
+    with pytest.raises(GramscopeError, match="does not fit into the memory of cpu"):
+        source.capture([0], Input(), CPU)

@@ -9,14 +9,14 @@ import pytest
 import torch
 from test_attention_calls import CPU, IDS, opened
 
-from explorer.models.memory import PICTURE, Footprint
+from explorer.models.memory import Footprint
 from explorer.params import Input
 
 
 @pytest.mark.parametrize("budget", [10**4, 10**6, 10**9])
 @pytest.mark.parametrize("layers", [1, 12])
 def test_what_fits_fits_and_one_more_does_not(budget: int, layers: int) -> None:
-    footprint = Footprint(per_token=4096, per_pair=5, passing=20_000)
+    footprint = Footprint(per_token=4096, per_pair=5, passing=20_000, passing_pair=7)
     tokens = footprint.tokens_that_fit(budget, layers)
     assert tokens == 1 or footprint.bytes(tokens, layers) <= budget
     assert footprint.bytes(tokens + 1, layers) > budget
@@ -33,7 +33,7 @@ def test_the_estimate_covers_what_is_kept(name: str, tiny: Callable[[str], Path]
         for part in (heads.q, heads.k, heads.v, heads.x, heads.mask, heads.bias)
         if part is not None
     )
-    passing = source.footprint.passing * tokens + PICTURE * tokens**2
+    passing = source.footprint.bytes(tokens, 0)
     assert kept <= source.footprint.bytes(tokens, 3) - passing <= 1.5 * kept
 
 

@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from conftest import FAMILIES
 from safetensors.torch import save_file
+from test_attention_calls import CPU, IDS, opened
 
 from explorer.errors import GramscopeError
 from explorer.models.inspect import inspect_path
 from explorer.models.open import open_path
+from explorer.params import Input
 
 
 def test_files_of_one_folder_open_it_and_of_several_do_not(tiny: Callable[[str], Path]) -> None:
@@ -62,6 +65,14 @@ def test_a_safetensors_that_is_no_safetensors_is_refused(tmp_path: Path) -> None
     torch.save({"a": torch.zeros(1)}, tmp_path / "a.safetensors")
     with pytest.raises(GramscopeError, match="not a sound safetensors file"):
         open_path(tmp_path / "a.safetensors")
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_mask_is_named_as_it_is(name: str, tiny: Callable[[str], Path]) -> None:
+    source = opened(tiny(name))
+    head = source.capture([1], Input() if source.kind == "image" else IDS, CPU).head(1, 0)
+    assert source.facts["mask"].startswith("none" if head.mask is None else "causal")
+    assert ("window of 5" in source.facts["mask"]) == (name in ("mistral", "gemma2"))
 
 
 def test_inspection_prints_a_line_for_each_fact(tiny: Callable[[str], Path]) -> None:
