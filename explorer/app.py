@@ -12,12 +12,11 @@ os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from explorer import __version__
+from explorer import __version__, logs
 from explorer.preload import map_libraries
 from explorer.runner import Evaluate, Runner
-from explorer.settings import settings
 from explorer.state import State
-from explorer.ui import theme
+from explorer.ui import messages, theme
 from explorer.ui.opener import Opener
 from explorer.ui.window import MainWindow
 
@@ -60,8 +59,15 @@ def build(*, inline: bool = False) -> MainWindow:
 def run(paths: Sequence[str] = ()) -> int:
     """Show the window, then open `paths` or the sample behind it; return Qt's exit status."""
     app = application()
+    record = logs.start()
+    restore = messages.install_hooks()
     window = build()
     window.show()
+    if record.last_crash:
+        messages.warning(
+            "Gramscope ended unexpectedly the last time. The trace of it is in the details.",
+            record.last_crash,
+        )
 
     def begin() -> None:
         if paths:
@@ -70,4 +76,8 @@ def run(paths: Sequence[str] = ()) -> int:
             window.opener.open_sample()
 
     window.painted.connect(lambda: QTimer.singleShot(0, window, begin))
-    return app.exec()
+    try:
+        return app.exec()
+    finally:
+        restore()
+        record.stop()

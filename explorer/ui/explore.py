@@ -15,12 +15,8 @@ from explorer.views.projection import ProjectionView
 from explorer.views.spectrum import SpectrumView
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
-_PLACES = [
-    (AttentionMap, _LEFT),
-    (ProjectionView, _LEFT),
-    (SpectrumView, _RIGHT),
-    (Outputs, _RIGHT),
-]
+PANELS: tuple[type[View], ...] = (AttentionMap, SpectrumView, ProjectionView, Outputs)
+"""In reading order, two by two."""
 
 
 class ExplorePage(QWidget):
@@ -39,7 +35,7 @@ class ExplorePage(QWidget):
         self._docks.setWindowFlags(Qt.WindowType.Widget)
         self._docks.setDockNestingEnabled(True)
         self.panels: dict[str, Panel] = {}
-        for kind, area in _PLACES:
+        for kind, area in zip(PANELS, (_LEFT, _RIGHT, _LEFT, _RIGHT), strict=True):
             panel = Panel(kind(state))
             self._docks.addDockWidget(area, panel)
             self.panels[panel.view.name] = panel
