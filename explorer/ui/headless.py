@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QApplication
 
 from explorer.state import State
 from explorer.ui import export
@@ -43,11 +44,15 @@ def write_figure(
     state = State()
     views = [kind(state) for kind in PANELS if panel in ("figure", kind.name)]
     for view in views:
+        view.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
         view.resize(QSize(560, 360))
+        view.show()
     state.show(result)
+    QApplication.processEvents()
     figure = export.default_figure(views)
     given = {"width_mm": width_mm, "height_mm": height_mm, "dpi": dpi}
     figure = replace(figure, **{name: value for name, value in given.items() if value is not None})
     export.save(views, path, figure)
     for view in views:
+        view.close()
         view.deleteLater()
