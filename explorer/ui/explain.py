@@ -43,7 +43,7 @@ class HelpWindow(QDialog):
         row.addWidget(self.topics)
         row.addWidget(self.page, 1)
         self.topics.currentTextChanged.connect(self._show)
-        theme().changed.connect(lambda: self._show(self.topics.currentItem().text()))
+        theme().changed.connect(self._retheme)
 
     def add(self, title: str, page: Page) -> None:
         """Add a topic, whose page is made when it is shown; the same title again replaces it."""
@@ -58,6 +58,10 @@ class HelpWindow(QDialog):
         self.show()
         self.raise_()
         self.activateWindow()
+
+    def _retheme(self) -> None:
+        if (topic := self.topics.currentItem()) is not None:
+            self._show(topic.text())
 
     def _show(self, title: str) -> None:
         self.page.setHtml(self._pages[title]())
