@@ -7,6 +7,7 @@ from collections.abc import Callable
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from explorer.maths.references import scaled_attention
 from explorer.maths.rpc import pap
 from explorer.params import Form, Queries
 
@@ -33,7 +34,7 @@ def scaled(s: Tensor | float) -> AttentionFn:
     """
 
     def attend(q: Tensor, k: Tensor, v: Tensor, scale: float, layer: int) -> Tensor:
-        return softmax(q, k, v - s * symmetric(q, k, v, scale, layer), scale, layer)
+        return scaled_attention(q, k, v, scale, s).to(v.dtype)
 
     return attend
 
