@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
@@ -68,13 +69,7 @@ def run(paths: Sequence[str] = ()) -> int:
             "Gramscope ended unexpectedly the last time. The trace of it is in the details.",
             record.last_crash,
         )
-
-    def begin() -> None:
-        if paths:
-            window.opener.open_paths([Path(path) for path in paths])
-        else:
-            window.opener.open_sample()
-
+    begin = partial(window.workbench.begin, [Path(path) for path in paths])
     window.painted.connect(lambda: QTimer.singleShot(0, window, begin))
     try:
         return app.exec()

@@ -48,8 +48,8 @@ def commands(window: QMainWindow) -> list[Command]:
 def _under(menu: QMenu | QMenuBar, before: str) -> Iterator[Command]:
     for action in menu.actions():
         path = before + _plain(action.text())
-        inner = action.menu()
-        if isinstance(inner, QMenu):
+        inner = QMenu.menuInAction(action)  # action.menu() would hand the action over to Python, which ends it
+        if inner is not None:
             yield from _under(inner, path + SEPARATOR)
         elif not action.isSeparator():
             yield Command(path, action)

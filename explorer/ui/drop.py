@@ -9,6 +9,8 @@ from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
+from explorer.session import SUFFIX
+
 IMAGES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff"}
 TEXTS = {".txt", ".text"}
 TENSORS = {".npy"}
@@ -28,6 +30,8 @@ def intent(paths: Sequence[Path]) -> tuple[str, str]:
         return "input", "Use as text, a line each"
     if suffix in TENSORS:
         return "input", "Use as input tensor"
+    if suffix == SUFFIX:
+        return "open", "Open session"
     if len(paths) > 1:
         return "open", f"Open these {len(paths)} files as one checkpoint"
     return "open", "Open as checkpoint"

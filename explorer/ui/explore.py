@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, Qt
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QWidget
+from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QMainWindow, QWidget
 
 from explorer.state import State
 from explorer.ui.controls import Controls
@@ -26,6 +26,8 @@ class ExplorePage(QWidget):
     ----------
     panels : dict of str to Panel
         By the views' names.
+    asides : dict of str to QDockWidget
+        Panels that are no views.
     """
 
     def __init__(self, state: State) -> None:
@@ -35,6 +37,7 @@ class ExplorePage(QWidget):
         self._docks.setWindowFlags(Qt.WindowType.Widget)
         self._docks.setDockNestingEnabled(True)
         self.panels: dict[str, Panel] = {}
+        self.asides: dict[str, QDockWidget] = {}
         for kind, area in zip(PANELS, (_LEFT, _RIGHT, _LEFT, _RIGHT), strict=True):
             panel = Panel(kind(state))
             self._docks.addDockWidget(area, panel)
@@ -46,6 +49,18 @@ class ExplorePage(QWidget):
         row.addWidget(self.controls)
         row.addWidget(self._docks, 1)
         self.reset_layout()
+
+    def add_aside(self, name: str, title: str, widget: QWidget, beside: str) -> QDockWidget:
+        """Add a panel that is no view and hidden until asked for, in a tab with the panel `beside`."""
+        dock = QDockWidget(title)
+        dock.setObjectName(f"panel-{name}")
+        dock.setWidget(widget)
+        self._docks.addDockWidget(_RIGHT, dock)
+        self._docks.tabifyDockWidget(self.panels[beside], dock)
+        dock.hide()
+        self.asides[name] = dock
+        self._original = self._docks.saveState()
+        return dock
 
     @property
     def views(self) -> list[View]:

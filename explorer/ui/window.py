@@ -38,6 +38,7 @@ from explorer.ui.messages import MessageArea, report
 from explorer.ui.opener import Opener
 from explorer.ui.sentence import sentence, small_print
 from explorer.ui.source_bar import SourceBar
+from explorer.ui.workbench import Workbench
 from explorer.views.base import View
 
 NOTHING = "Drop a checkpoint here, or open the sample."
@@ -69,7 +70,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.resize(1280, 800)
         self.setMinimumSize(960, 600)
-        self.explore = ExplorePage(state)
+        self.explore: ExplorePage = ExplorePage(state)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.explore)
         self.exports = Exports(self, self.explore.views)
@@ -80,6 +81,7 @@ class MainWindow(QMainWindow):
         self.addToolBar(self.bar)
         self.drop_zone = DropZone(self)
         self._painted = False
+        self.workbench = Workbench(self)
         self._connect()
 
     def _centre(self) -> QWidget:
@@ -120,9 +122,9 @@ class MainWindow(QMainWindow):
             panel.asked.connect(self._serve)
 
     def take(self, what: str, paths: Sequence[Path]) -> None:
-        """Open what was dropped as a checkpoint, or read it as the model's input."""
+        """Open what was dropped as a session or checkpoint, or read it as the model's input."""
         if what == "open":
-            self.opener.open_paths(paths)
+            self.workbench.sessions.open_paths(list(paths))
             return
         source = self.state.source
         if source is None or source.kind in ("synthetic", "heads"):
@@ -131,10 +133,12 @@ class MainWindow(QMainWindow):
         self.state.update(input=Input(path=str(paths[0])), query=None)
 
     def _serve(self, what: str, view: View) -> None:
-        """Export or copy what a panel's header was asked for."""
+        """Explain, export or copy, as a panel's header was asked to."""
         exports = self.exports
         serve = {"export": exports.ask, "copy": exports.copy, "copy numbers": exports.copy_numbers}
-        if what in serve:
+        if what == "help":
+            self.workbench.explain(view)
+        else:
             serve[what]([view])
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -187,6 +191,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Stop what runs, then close."""
+        self.workbench.close()
         self.opener.task.close()
         self.runner.close()
         self.messages.close_messages()

@@ -1,0 +1,215 @@
+"""What makes the window a place to work in: undo, sessions, palette, help, tour, and what is remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, QEvent, QObject, Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QComboBox, QLineEdit, QSlider, QWidget
+
+from explorer.history import History
+from explorer.script import script
+from explorer.settings import settings
+from explorer.ui.definitions import DEFINITIONS
+from explorer.ui.explain import HelpWindow
+from explorer.ui.health import HealthPanel
+from explorer.ui.messages import info
+from explorer.ui.pages import about_page, definition_of, definition_page, symbols_page
+from explorer.ui.palette import Palette
+from explorer.ui.sessions import Sessions
+from explorer.ui.shortcuts import ShortcutsPage
+from explorer.ui.tour import Tour
+from explorer.views.base import View
+from explorer.views.plot import Plot
+
+if TYPE_CHECKING:
+    from explorer.ui.window import MainWindow
+
+Standard = QKeySequence.StandardKey
+
+
+class FieldKeys(QObject):
+    """Settles which keys are a field's own, and which the window's.
+
+    A number undoes what is being typed and nothing else; Ctrl+arrows stay the window's; Home is the field's.
+    """
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Decide who gets a key that is also a shortcut."""
+        if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+            return False
+        if event.key() == Qt.Key.Key_Home:
+            event.accept()
+            return True
+        field = watched.findChild(QLineEdit)
+        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        declined = field is not None and (
+            (event.matches(Standard.Undo) and not field.isUndoAvailable())
+            or (event.matches(Standard.Redo) and not field.isRedoAvailable())
+            or (control and event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right))
+        )
+        if declined:
+            event.ignore()
+        return declined
+
+
+class Workbench(QObject):
+    """Adds itself to a window: its menus, its panels, its memory.
+
+    Attributes
+    ----------
+    history : History
+    sessions : Sessions
+    palette : Palette
+    tour : Tour
+    help : HelpWindow
+    health : HealthPanel
+    """
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self.history = History(window.state, self)
+        self.sessions = Sessions(window)
+        self.palette = Palette(window)
+        self.tour = Tour(window)
+        self.health = HealthPanel(window.state)
+        self.help = self._make_help()
+        self._file()
+        self._edit()
+        self._view()
+        self._help()
+        self._watch_fields()
+        self._remember()
+
+    def begin(self, paths: Sequence[Path]) -> None:
+        """Open `paths` or the sample; offer what a crash left, and the tour to who never saw it."""
+        self.sessions.offer_recovery()
+        if paths:
+            self.sessions.open_paths(list(paths))
+        elif self.tour.was_seen():
+            self._window.opener.open_sample()
+        else:
+            self.tour.start()
+
+    def close(self) -> None:
+        """Keep the session and where everything is for the next start."""
+        self.sessions.close()
+        self.help.close()
+        store = settings()
+        store.setValue("window/geometry", self._window.saveGeometry())
+        store.setValue("window/layout", self._window.explore.layout_state())
+
+    def explain(self, view: View) -> None:
+        """Open help at a panel's page."""
+        self.help.open_at(definition_of(view).title)
+
+    def _remember(self) -> None:
+        store = settings()
+        geometry, layout = store.value("window/geometry"), store.value("window/layout")
+        if isinstance(geometry, QByteArray):
+            self._window.restoreGeometry(geometry)
+        if isinstance(layout, QByteArray):
+            self._window.explore.restore_layout(layout)
+
+    def _watch_fields(self) -> None:
+        keys = FieldKeys(self)
+        for kind in (QAbstractSpinBox, QComboBox, QSlider):
+            for field in self._window.findChildren(kind):
+                field.installEventFilter(keys)
+        for slider in self._window.findChildren(QSlider):
+            slider.sliderPressed.connect(self.history.begin)
+            slider.sliderReleased.connect(self.history.end)
+
+    def _file(self) -> None:
+        menus, sessions = self._window.menus, self.sessions
+        first = "Sample: digits"
+        for menu in (menus.file, menus.sources):
+            before = menus.actions[first]
+            menu.insertMenu(before, sessions.recents.menu)
+            menu.insertSeparator(before)
+        add = partial(menus.add, menus.file, before="Export figure…")
+        add("Open session…", sessions.ask_open, "Ctrl+Alt+O")
+        add("Save session", sessions.save, Standard.Save)
+        add("Save session as…", sessions.ask_save, Standard.SaveAs)
+        add("Reopen last session", sessions.open_last)
+        menus.file.insertSeparator(menus.actions["Export figure…"])
+
+    def _edit(self) -> None:
+        menus = self._window.menus
+        self._undo = menus.add(menus.edit, "Undo", self.history.undo, Standard.Undo)
+        self._redo = menus.add(menus.edit, "Redo", self.history.redo, Standard.Redo)
+        menus.edit.addSeparator()
+        menus.add(menus.edit, "Copy as Python", self._copy_script, "Ctrl+Alt+C")
+        self.history.changed.connect(self._show_history)
+        self._show_history()
+
+    def _show_history(self) -> None:
+        for action, word, what in (
+            (self._undo, "Undo", self.history.undoes),
+            (self._redo, "Redo", self.history.redoes),
+        ):
+            action.setText(f"{word} {what}" if what else word)
+            action.setEnabled(bool(what))
+
+    def _copy_script(self) -> None:
+        state = self._window.state
+        name = state.source.name if state.source is not None else "nothing yet"
+        QGuiApplication.clipboard().setText(script(self._window.opener.origin, state.params, name))
+        info("A Python program that computes these numbers is on the clipboard.")
+
+    def _view(self) -> None:
+        menus, explore = self._window.menus, self._window.explore
+        dock = explore.add_aside("health", "Numerical health", self.health, "spectrum")
+        toggle = dock.toggleViewAction()
+        toggle.triggered.connect(lambda on: dock.raise_() if on else None)
+        menus.view.insertAction(menus.actions["Reset layout"], toggle)
+        menus.view.insertSeparator(menus.actions["Reset layout"])
+        menus.add(menus.view, "Reset views", self.home, "Home", before="Reset layout")
+        menus.add(
+            menus.view, "Command palette…", self.palette.open, "Ctrl+K", before="Reset layout"
+        ).setShortcuts([QKeySequence("Ctrl+K"), QKeySequence("Ctrl+Shift+P")])
+        self.health.help_asked.connect(lambda: self.help.open_at(DEFINITIONS["health"].title))
+
+    def home(self) -> None:
+        """Bring every plot back to its whole picture."""
+        for view in self._window.explore.views:
+            for plot in view.plot_items:
+                if isinstance(plot, Plot):
+                    plot.fit()
+
+    def _make_help(self) -> HelpWindow:
+        window = HelpWindow(self._window)
+        for view in self._window.explore.views:
+            definition = definition_of(view)
+            window.add(definition.title, partial(definition_page, definition))
+        health = DEFINITIONS["health"]
+        window.add(health.title, partial(definition_page, health))
+        window.add("Symbols", symbols_page)
+        window.add("About Gramscope", about_page)
+        return window
+
+    def _help(self) -> None:
+        menus = self._window.menus
+        add = partial(menus.add, menus.help)
+        add("Help", self._help_here, Standard.HelpContents)
+        add("Tour", self.tour.start)
+        add("Keyboard shortcuts", lambda: ShortcutsPage(self._window).show(), "Ctrl+/")
+        menus.help.addSeparator()
+        for view in self._window.explore.views:
+            add(f"About “{view.title}”", partial(self.explain, view))
+        add("Symbols", partial(self.help.open_at, "Symbols"))
+        menus.help.addSeparator()
+        add("About Gramscope", partial(self.help.open_at, "About Gramscope"))
+
+    def _help_here(self) -> None:
+        """Open help at the panel that has the keyboard, or at the first one."""
+        views = self._window.explore.views
+        inside: QWidget | None = QApplication.focusWidget()
+        while inside is not None and not isinstance(inside, View):
+            inside = inside.parentWidget()
+        self.explain(inside if isinstance(inside, View) else views[0])
