@@ -22,6 +22,7 @@ from PySide6.QtGui import (
     QPen,
 )
 from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
 
 from explorer.settings import resource, settings
 from explorer.ui.stylesheet import stylesheet
@@ -130,7 +131,7 @@ class Theme(QObject):
             return
         self.scheme, self.stretch = scheme, stretch
         pg.setConfigOptions(background=scheme.background, foreground=scheme.text)
-        for plot in list(self._plots):
+        for plot in filter(isValid, list(self._plots)):
             _style(plot, scheme)
         self.changed.emit()
 
@@ -292,11 +293,6 @@ def clean_brush(colour: str = SOFTMAX) -> QBrush:
 def contaminated_brush() -> QBrush:
     """Return the filling of a contaminated token's symbol: hollow (the plot's background)."""
     return QBrush(QColor(scheme().background))
-
-
-def missing_brush() -> QBrush:
-    """Return the grey hatch that stands where there is no number."""
-    return QBrush(QColor(scheme().missing), Qt.BrushStyle.BDiagPattern)
 
 
 @cache

@@ -7,11 +7,9 @@ import math
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPen
-from PySide6.QtWidgets import QGraphicsRectItem
+from PySide6.QtCore import QRectF
 
-from explorer.ui.theme import missing_brush
+from explorer.views.hatch import Hatch
 from explorer.views.plot import Plot
 from explorer.views.pooling import pooled
 
@@ -32,8 +30,7 @@ class MatrixImage:
         self._values: NDArray[np.float64] = np.empty((0, 0))
         self._signed = False
         self._drawn: tuple[int, ...] = ()
-        self._hatch = QGraphicsRectItem()
-        self._hatch.setPen(QPen(Qt.PenStyle.NoPen))
+        self._hatch = Hatch()
         self._hatch.setZValue(-1)
         self.image = pg.ImageItem(autoDownsample=False)
         plot.vb.invertY(True)
@@ -45,7 +42,7 @@ class MatrixImage:
 
     def recolour(self) -> None:
         """Take the hatch of the scheme again."""
-        self._hatch.setBrush(missing_brush())
+        self._hatch.update()
 
     def show(
         self, values: NDArray[np.float64], levels: tuple[float, float], colours: pg.ColorMap, signed: bool

@@ -183,11 +183,3 @@ def test_levels_are_symmetric_about_zero() -> None:
     assert theme.symmetric_levels(np.array([-3.0, 1.0, np.nan, np.inf])) == (-3.0, 3.0)
     assert theme.symmetric_levels(np.full(3, np.nan)) == (-1.0, 1.0)
     assert theme.symmetric_levels(np.zeros(3)) == (-1.0, 1.0)
-
-
-@BOTH
-def test_no_number_is_hatched(scheme: Scheme) -> None:
-    with theme.theme().using(scheme):
-        brush = theme.missing_brush()
-    assert brush.style() == Qt.BrushStyle.BDiagPattern
-    assert brush.color() == QColor(scheme.missing)

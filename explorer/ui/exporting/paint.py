@@ -17,13 +17,19 @@ from PySide6.QtGui import (
     QPainter,
     QTransform,
 )
-from PySide6.QtWidgets import QApplication, QGraphicsItem, QGraphicsScene, QGraphicsWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QGraphicsItem,
+    QGraphicsScene,
+    QGraphicsWidget,
+    QStyleOptionGraphicsItem,
+)
 
 from explorer.errors import GramscopeError
 from explorer.ui import theme
 from explorer.ui.exporting.figure import Figure, Panel
 
-SETTLING_PAINTS = 3
+MOST_PAINTS = 10
 SMALLEST_CELL = 40
 FINEST_CELL = 4
 LARGEST_SIDE = 4096
@@ -129,7 +135,7 @@ def draw_title(place: Place, painter: QPainter) -> None:
 
 
 @contextmanager
-def _resized(item: QGraphicsWidget, scene: QGraphicsScene, cell: QRectF) -> Iterator[None]:
+def _resized(item: QGraphicsWidget, scene: pg.GraphicsScene, cell: QRectF) -> Iterator[None]:
     before = item.geometry()
     item.setGeometry(QRectF(before.topLeft(), cell.size()))
     try:
@@ -137,18 +143,24 @@ def _resized(item: QGraphicsWidget, scene: QGraphicsScene, cell: QRectF) -> Iter
         yield
     finally:
         item.setGeometry(before)
-        _settle(item, scene)
 
 
-def _settle(item: QGraphicsWidget, scene: QGraphicsScene) -> None:
-    """Paint until axes have found the width of their numbers."""
-    for _ in range(SETTLING_PAINTS):
+def _settle(item: QGraphicsWidget, scene: pg.GraphicsScene) -> None:
+    """Paint the axes, which find the width of their numbers so, until nothing moves any more."""
+    parts = [part for part in below(item) if isinstance(part, QGraphicsWidget)]
+    axes = [part for part in parts if isinstance(part, pg.AxisItem) and part.isVisible()]
+    nowhere = QImage(1, 1, QImage.Format.Format_RGB32)
+    for _ in range(MOST_PAINTS):
+        before = [part.geometry() for part in parts]
         QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
-        place = item.sceneBoundingRect()
-        image = QImage(place.size().toSize(), QImage.Format.Format_RGB32)
-        painter = QPainter(image)
-        scene.render(painter, QRectF(image.rect()), place, _EXACTLY)
+        scene.prepareForPaint()
+        painter = QPainter(nowhere)
+        for axis in axes:
+            axis.paint(painter, QStyleOptionGraphicsItem(), None)
         painter.end()
+        QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
+        if [part.geometry() for part in parts] == before:
+            return
 
 
 def below(item: QGraphicsItem) -> Iterator[QGraphicsItem]:
