@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QComboBox, QGraphicsPathItem, QWidget
 
 from explorer.params import Params
 from explorer.result import Result
-from explorer.ui.theme import accent_pen, diverging_map, secondary_pen, sequential_map, symmetric_levels
+from explorer.ui.theme import accent_pen, diverging_map, secondary_pen, sequential_map
 from explorer.views.base import Table, View
 from explorer.views.colorbar import ColorBar
 from explorer.views.matrix_image import MatrixImage
-from explorer.views.plot import Plot
+from explorer.views.plot import Plot, ceiling
 from explorer.views.strip import Part, Strip
 from explorer.views.token_axis import TokenAxis
 from explorer.views.words import figure, full_name, short_names
@@ -59,16 +59,20 @@ class AttentionMap(View):
         self._map = MatrixImage(self.plot)
         self._outline = QGraphicsPathItem()
         self.plot.addItem(self._outline, ignoreBounds=True)
-        self.plot.vb.sigRangeChanged.connect(lambda: self.mark(self.rows(self.state.selection)))
+        for changed in (self.plot.vb.sigRangeChanged, self.plot.vb.sigResized):
+            changed.connect(lambda: self.set_selection(self.state.selection))
         self.plot_items = [self.plot, self._bar]
         self.canvas.addItem(self._strip, 0, 0, 1, 3)
         self.canvas.addItem(self.plot, 1, 0)
         self.canvas.addItem(self._bar, 1, 1)
-        self.canvas.ci.layout.setColumnStretchFactor(2, 1)
-        top_left = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft
-        for item in (self.plot, self._bar):
-            self.canvas.ci.layout.setAlignment(item, top_left)
-        self.canvas.resized.connect(self._square)
+        rest = pg.GraphicsWidget()
+        rest.setPreferredSize(0, 0)
+        self.canvas.addItem(rest, 2, 2)
+        layout = self.canvas.ci.layout
+        layout.setColumnStretchFactor(2, 1)
+        layout.setRowStretchFactor(2, 1)
+        layout.setAlignment(self._bar, Qt.AlignmentFlag.AlignTop)
+        self.canvas.ci.geometryChanged.connect(self._square)
         self._chooser = self._make_chooser()
         self.recolour()
 
@@ -100,7 +104,7 @@ class AttentionMap(View):
         signed = variant in SIGNED
         n = len(result.map)
         if self.settles(result, variant):
-            self._levels = symmetric_levels(result.map) if signed else _from_zero(result.map)
+            self._levels = _levels(result.map, signed)
         colours = diverging_map() if signed else sequential_map()
         labels = short_names(result)
         for axis in (self._rows, self._columns):
@@ -178,19 +182,22 @@ class AttentionMap(View):
         ]
 
     def _square(self) -> None:
-        room = self.canvas.viewport().size()
-        layout = self.canvas.ci.layout
+        room, layout = self.canvas.ci.size(), self.canvas.ci.layout
         gap, margins = layout.horizontalSpacing(), layout.getContentsMargins()
         aside, below = self._rows.minimumWidth(), self._columns.minimumHeight()
-        across = room.width() - margins[0] - margins[2] - aside - gap - self._bar.minimumWidth()
-        down = room.height() - margins[1] - margins[3] - self._strip.minimumHeight() - gap - below
+        across = room.width() - margins[0] - margins[2] - aside - 2 * gap - self._bar.minimumWidth()
+        down = room.height() - margins[1] - margins[3] - self._strip.minimumHeight() - 2 * gap - below
         side = max(40.0, math.floor(min(across, down)))
-        self.plot.setFixedWidth(side + aside)
-        self.plot.setFixedHeight(side + below)
-        self._bar.setFixedHeight(side)
+        for fit in (self.plot.setPreferredSize, self.plot.setMaximumSize):
+            fit(side + aside, side + below)
+        self._bar.setPreferredHeight(side)
+        self._bar.setMaximumHeight(side)
 
 
-def _from_zero(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Return (0, the largest weight); (0, 1) where there is none."""
+def _levels(values: NDArray[np.float64], signed: bool) -> tuple[float, float]:
+    """Return round levels: from 0 to the largest weight, or to the largest magnitude both ways."""
     largest = float(np.fmax.reduce(values, axis=None, initial=0.0))
-    return 0.0, largest if math.isfinite(largest) and largest > 0 else 1.0
+    if not signed:
+        return 0.0, ceiling(largest)
+    bound = ceiling(max(largest, -float(np.fmin.reduce(values, axis=None, initial=0.0))))
+    return -bound, bound

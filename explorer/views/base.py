@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QGuiApplication
@@ -17,6 +16,7 @@ from explorer.result import Result
 from explorer.state import State
 from explorer.ui.theme import theme
 from explorer.views.canvas import Canvas
+from explorer.views.plot import Plot
 
 Column = list[str] | NDArray[Any]
 Table = tuple[list[str], list[Column]]
@@ -29,7 +29,7 @@ class View(QWidget):
 
     A subclass builds its items once, draws with `draw`, marks with `mark`, and says what lies under the
     pointer with `tokens_at` and `reading_at`. A click selects the tokens under the pointer (shift or
-    control adds or removes them), a click beside them clears the selection.
+    control adds or removes them), a click beside them clears the selection, a double click undoes zooming.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class View(QWidget):
         What is drawn; None while nothing is.
     canvas : Canvas
         The graphics layout, whose scene an export renders.
-    plot_items : list of PlotItem
+    plot_items : list of Plot
 
     Signals
     -------
@@ -67,7 +67,7 @@ class View(QWidget):
         self._rest = QTimer(self, interval=100)
         self._rest.timeout.connect(self._settle_at_rest)
         self.canvas = Canvas()
-        self.plot_items: list[pg.PlotItem] = []
+        self.plot_items: list[Plot] = []
         self.setMinimumSize(280, 200)
         self._lay_out()
         self.build()
@@ -245,6 +245,11 @@ class View(QWidget):
             self._rest.start()
         return changed or not held
 
+    def fit(self) -> None:
+        """Undo zooming by hand."""
+        for plot in self.plot_items:
+            plot.fit()
+
     def redraw(self) -> None:
         """Draw the same result again, after one of the panel's own choices changed."""
         if self.result is not None:
@@ -260,6 +265,9 @@ class View(QWidget):
 
     def _click(self, event: Any) -> None:
         if self.result is None or event.button() != Qt.MouseButton.LeftButton:
+            return
+        if event.double():
+            self.fit()
             return
         clicked = [int(self.result.positions[row]) for row in self.tokens_at(event.scenePos())]
         keys = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel
 
 from explorer.ui.theme import AXIS_PX, GRID, font, scheme
@@ -17,12 +16,9 @@ class Canvas(pg.GraphicsLayoutWidget):
     -------
     left()
         The pointer went away.
-    resized()
-        There is more or less room.
     """
 
     left = Signal()
-    resized = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,11 +55,6 @@ class Canvas(pg.GraphicsLayoutWidget):
         fits = below + self.reading.height() <= self.height()
         y = below if fits else point.y() - GRID - self.reading.height()
         self.reading.move(max(0, x), max(0, y))
-
-    def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Tell that the room is another one."""
-        super().resizeEvent(event)
-        self.resized.emit()
 
     def leaveEvent(self, event: QEvent) -> None:
         """Tell that the pointer went away."""

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGraphicsPathItem
 
 from explorer.result import Result, Spectrum
 from explorer.ui.theme import accent_pen, clean_brush, contaminated_brush, diverging_map, pen, scheme
-from explorer.views.plot import ASIDE, Plot
+from explorer.views.plot import ASIDE, Plot, ceiling
 from explorer.views.points import Points
 from explorer.views.token_axis import TokenAxis
 from explorer.views.words import figure, short_names, subscript
@@ -65,7 +65,7 @@ class Stems(Plot):
             self._d = d
             self.setLabel("left", f"<i>a</i>{subscript(d + 1)}")
         bound = _bound(clean, moved)
-        self.settle((-0.8, len(clean) - 0.2), (-bound * 1.3, bound * 1.3))
+        self.settle((-0.8, len(clean) - 0.2), (-bound * 1.2, bound * 1.2))
 
     def mark(self, rows: NDArray[np.int64]) -> None:
         """Ring the selected tokens."""
@@ -154,5 +154,5 @@ def _stems() -> pg.PlotCurveItem:
 
 
 def _bound(*values: NDArray[np.float64]) -> float:
-    """Return the largest finite magnitude; 1 where there is none."""
-    return max(float(np.abs(part[np.isfinite(part)]).max(initial=0.0)) for part in values) or 1.0
+    """Return a round number from the largest finite magnitude up; 1 where there is none."""
+    return ceiling(max(float(np.abs(part[np.isfinite(part)]).max(initial=0.0)) for part in values))

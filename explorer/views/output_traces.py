@@ -28,7 +28,7 @@ class TokenErrors(Plot):
         self._ring = Points("o", 10)
         for item in (self._softmax, self._rpc, *self._marks, self._ring):
             self.addItem(item, ignoreBounds=True)
-        self.setLabel("left", "error per token")
+        self.setLabel("left", "token error")
         self.getAxis("left").setWidth(ASIDE)
         self.getAxis("left").setTickDensity(0.4)
         self.values = (np.empty(0), np.empty(0))
@@ -78,7 +78,7 @@ class ResidualTrace(Plot):
         self._marks = (Points("o", 6), Points("o", 6))
         for item in (*self._lines, *self._marks):
             self.addItem(item, ignoreBounds=True)
-        self.name_axes("iteration", "‖<i>K</i> − <i>L</i> − <i>S</i>‖ / ‖<i>K</i>‖")
+        self.name_axes("iteration", "residual")
         self.getAxis("left").setTickDensity(0.4)
         self.values = (np.empty(0), np.empty(0))
         self.recolour()

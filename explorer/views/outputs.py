@@ -143,8 +143,9 @@ class Outputs(View):
         clean, moved = self._residuals.values
         if not 1 <= iteration <= len(clean):
             return ""
-        more = f", contaminated {figure(moved[iteration - 1])}" if np.isfinite(moved[iteration - 1]) else ""
-        return f"residual after iteration {iteration}: clean {figure(clean[iteration - 1])}{more}"
+        before, after = clean[iteration - 1], moved[iteration - 1]
+        more = f", contaminated {figure(after)}" if np.isfinite(after) else ""
+        return f"residual ‖K − L − S‖ / ‖K‖ after iteration {iteration}: clean {figure(before)}{more}"
 
     def numbers(self, result: Result) -> Table:
         """Return the curves, then the errors per token, then the residuals."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
@@ -28,6 +30,7 @@ class Plot(pg.PlotItem):
     def __init__(self, zoom: bool = False, axes: dict[str, pg.AxisItem] | None = None) -> None:
         super().__init__(axisItems=axes or {}, enableMenu=False)
         self.hideButtons()
+        self.getAxis("bottom").setStyle(hideOverlappingLabels=False)
         self.setMouseEnabled(zoom, zoom)
         self.disableAutoRange()
         self.home: tuple[Range, Range] = ((0.0, 1.0), (0.0, 1.0))
@@ -70,18 +73,35 @@ class Plot(pg.PlotItem):
 
 
 def span(*parts: NDArray[np.float64], pad: float = 0.06, include: tuple[float, ...] = ()) -> Range:
-    """Return a range around all finite numbers of `parts` and `include`, widened by a share `pad`."""
+    """Return a range around all finite numbers of `parts` and `include`, widened by a share `pad`.
+
+    It ends at round numbers, so that it stays while the data move a little.
+    """
     numbers = np.concatenate([np.ravel(part) for part in (*parts, np.asarray(include, float))])
     numbers = numbers[np.isfinite(numbers)]
     if not len(numbers):
         return 0.0, 1.0
     low, high = float(numbers.min()), float(numbers.max())
     margin = pad * (high - low) or max(abs(high), 1e-12) * 0.5
-    return low - margin, high + margin
+    step = _step(high - low + 2 * margin)
+    return math.floor((low - margin) / step) * step, math.ceil((high + margin) / step) * step
+
+
+def ceiling(value: float) -> float:
+    """Return the next round number from `value` up, at most a tenth above it; 1 for 0."""
+    if value <= 0 or not math.isfinite(value):
+        return 1.0
+    step = _step(value)
+    return math.ceil(value / step * (1 - 1e-12)) * step
 
 
 def up_from_zero(*parts: NDArray[np.float64], pad: float = 0.08) -> Range:
-    """Return a range from 0 to a little above the largest finite number of `parts`."""
+    """Return a range from 0 to a round number above the largest finite number of `parts`."""
     numbers = np.concatenate([np.ravel(part) for part in parts])
-    largest = float(numbers[np.isfinite(numbers)].max(initial=0.0))
-    return 0.0, (largest or 1.0) * (1 + pad)
+    return 0.0, ceiling(float(numbers[np.isfinite(numbers)].max(initial=0.0)) * (1 + pad))
+
+
+def _step(width: float) -> float:
+    """Return the largest of 1, 2 or 5 times a power of ten that is at most a tenth of `width`."""
+    power = 10.0 ** math.floor(math.log10(width / 10))
+    return max(factor * power for factor in (1, 2, 5) if factor * power <= width / 10 * (1 + 1e-12))

@@ -22,8 +22,8 @@ CURVES = {
     "softmax": "softmax",
     "rpc": "RPC",
     "rpc_to_softmax": "RPC against clean softmax",
-    "uniform": "uniform attention",
-    "clipped": "softmax on clipped keys",
+    "uniform": "uniform",
+    "clipped": "clipped keys",
 }
 BANDED = {"softmax": SOFTMAX, "rpc": RPC}
 ERROR = "‖<i>h</i> − <i>h</i><sub>ref</sub>‖ / ‖<i>h</i><sub>ref</sub>‖"

@@ -26,11 +26,14 @@ def figure(value: float, digits: int = 3) -> str:
         return "—"
     if value == 0:
         return "0"
-    exponent = math.floor(math.log10(abs(value)))
+    mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
+    exponent = int(power)
     if -4 < exponent < 5:
-        return f"{value:.{digits}g}".replace("-", "−")
-    mantissa = f"{value / 10.0**exponent:.{digits - 1}f}".replace("-", "−")
-    return f"{mantissa} × 10{superscript(exponent)}"
+        text = f"{value:.{max(0, digits - 1 - exponent)}f}"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    else:
+        text = f"{mantissa} × 10{superscript(exponent)}"
+    return text.replace("-", "−")
 
 
 def percent(share: float) -> str:
