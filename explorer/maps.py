@@ -66,13 +66,10 @@ def _rpc(rpc: Pap, moved: Moved) -> Tensor:
 def _gram(gram: Gram, after: str) -> tuple[Array, str, str]:
     values = numpy(gram.matrix)
     largest = float(np.abs(values).max(initial=0.0))
-    digits = math.floor(math.log10(largest)) if largest > 0 else 0
-    exponent = digits + float(gram.log_scale) / LN10
-    return (
-        values / 10.0**digits,
-        f"Centred key Gram matrix{after}",
-        f"K̃ = H K_φ H, in units of 10^{exponent:.1f}",
-    )
+    scale10 = float(gram.log_scale) / LN10
+    unit = math.floor(math.log10(largest) + scale10) if largest > 0 else 0
+    formula = f"K̃ = H K_φ H, in units of 10^{unit}"
+    return values * 10.0 ** (scale10 - unit), f"Centred key Gram matrix{after}", formula
 
 
 def _hidden(values: Array, clean: Clean) -> Array:

@@ -172,10 +172,10 @@ def projection(c: Clean, m: Moved, p: Params) -> Projection | None:
     centre = keys.mean(0) if p.centred else torch.zeros_like(keys[0])
     points = [numpy(x - centre) for x in (queries, keys, moved_queries, moved_keys)]
     largest = max((float(np.abs(x).max(initial=0.0)) for x in points), default=0.0)
-    digits = math.floor(math.log10(largest)) if largest > 0 else 0
-    unit = digits + c.log_scale / LN10
-    queries_at, keys_at, moved_queries_at, moved_keys_at = (x / 10.0**digits for x in points)
-    return Projection(queries_at, keys_at, moved_queries_at, moved_keys_at, p.axes, unit)
+    scale10 = c.log_scale / LN10
+    unit = math.floor(math.log10(largest) + scale10) if largest > 0 else 0
+    queries_at, keys_at, moved_queries_at, moved_keys_at = (x * 10.0 ** (scale10 - unit) for x in points)
+    return Projection(queries_at, keys_at, moved_queries_at, moved_keys_at, p.axes, float(unit))
 
 
 def errors(clean: Outputs, moved: Outputs) -> Errors:
