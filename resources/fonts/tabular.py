@@ -2,12 +2,15 @@
 
 The ten digits become the tabular ones. A PDF keeps the text of a figure only where a glyph is the one that
 its character stands for, which glyphs chosen by the OpenType feature "tnum" are not; and what draws rich
-text ignores features. The family gets a name of its own, so that an installed Inter is not taken for it.
+text ignores features. The combining tilde, which the font has for small letters only, is raised above
+capitals, for K̃. The family gets a name of its own, so that an installed Inter is not taken for it.
 """
 
 import sys
 from pathlib import Path
 
+from fontTools.pens.t2CharStringPen import T2CharStringPen
+from fontTools.pens.transformPen import TransformPen
 from fontTools.ttLib import TTFont
 
 FAMILY = "Gramscope Sans"
@@ -32,6 +35,17 @@ def freeze(font: TTFont) -> None:
         table.cmap = others | digits
 
 
+def raise_tilde(font: TTFont) -> None:
+    """Move the combining tilde up by what capitals are higher than small letters."""
+    top = font["CFF "].cff[0]
+    name = font.getBestCmap()[0x303]
+    up = font["OS/2"].sCapHeight - font["OS/2"].sxHeight
+    old = top.CharStrings[name]
+    pen = T2CharStringPen(font["hmtx"][name][0], font.getGlyphSet())
+    font.getGlyphSet()[name].draw(TransformPen(pen, (1, 0, 0, 1, 0, up)))
+    top.CharStrings[name] = pen.getCharString(old.private, old.globalSubrs)
+
+
 def rename(font: TTFont) -> None:
     """Give the font another family, in its name table and in its outlines."""
     for record in font["name"].names:
@@ -48,5 +62,6 @@ def rename(font: TTFont) -> None:
 for name in map(Path, sys.argv[1:]):
     font = TTFont(name)
     freeze(font)
+    raise_tilde(font)
     rename(font)
     font.save(Path(__file__).with_name(name.name.replace("Inter", FAMILY.replace(" ", ""))))
