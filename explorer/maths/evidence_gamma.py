@@ -24,7 +24,8 @@ class GammaStatistics:
     Attributes
     ----------
     absolute_mean_log10, absolute_std_log10 : Tensor, shape (..., C)
-        log₁₀ of the mean and of the unbiased deviation of |γ_i − γ_j|.
+        log₁₀ of the mean and of the unbiased deviation of |γ_i − γ_j|; at least that of eps · max|γ_i|, under
+        which it is rounding.
     relative_mean, relative_std : Tensor, shape (..., C)
         The same of |γ_i − γ_j| / max(|γ_i|, |γ_j|): 0 for an eigenvector, between 0 and 2.
     angle : Tensor, shape (..., C)
@@ -114,7 +115,9 @@ def _pair_moments(log_gamma: Tensor, signed: Tensor) -> tuple[Tensor, Tensor, Te
     size = key[1:].sub_(top).clamp_(max=0).exp_().nan_to_num_(nan=1.0)
     relative = _mean_std(first.mul_(live).sum(0), second.mul_(live).sum(0), pairs)
     absolute = _mean_std(first.mul_(size).sum(0), second.mul_(size.square_()).sum(0), pairs)
-    return (top[0] + absolute[0].log()) / LN10, (top[0] + absolute[1].log()) / LN10, *relative
+    floor = torch.finfo(key.dtype).eps
+    log_mean, log_std = ((top[0] + part.clamp(min=floor).log()) / LN10 for part in absolute)
+    return log_mean, log_std, *relative
 
 
 def sort_last(x: Tensor) -> tuple[Tensor, Tensor]:

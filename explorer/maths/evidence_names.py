@@ -60,8 +60,8 @@ MEASURES: tuple[Measure, ...] = (
     ),
     *_scaled(
         "cosine_matched", "cosine, best matching", 1, True,
-        "Mean cosine under the best one-to-one matching of tokens: high for unrelated values too, "
-        "since the matching is free to choose.",
+        "Mean cosine under the best one-to-one matching of tokens: high for unrelated values too, since the "
+        "matching is free to choose, and the same however tokens are shuffled.",
     ),
     *_scaled(
         "frobenius", "relative error", -1, True,

@@ -12,6 +12,8 @@ Array = NDArray[np.float64]
 ROUNDING = 1e-9
 LEVEL = 0.05
 """Of p by rank for one head, and of the false discovery rate over heads."""
+CLEAR = 3.0
+"""|z| from which one head is said to differ from a null."""
 Standing = Literal["above", "level", "below", "unknown"]
 
 
@@ -29,12 +31,15 @@ class Score:
 
     @property
     def standing(self) -> Standing:
-        """Whether the head is closer to V* than the null ("above"), farther, neither, or not to be told."""
-        if not np.isfinite(self.p) or 1 / (1 + self.draws) > LEVEL:
+        """Whether the head is closer to V* than the null ("above"), farther, neither, or not to be told.
+
+        "above" takes z > 3 and p ≤ 5 %, so that neither few draws nor a skewed null makes a finding.
+        """
+        if not np.isfinite([self.z, self.p]).all() or 1 / (1 + self.draws) > LEVEL:
             return "unknown"
-        if self.p <= LEVEL:
+        if self.z > CLEAR and self.p <= LEVEL:
             return "above"
-        return "below" if self.p_below <= LEVEL else "level"
+        return "below" if self.z < -CLEAR and self.p_below <= LEVEL else "level"
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,8 +182,8 @@ def spread_over_heads(z: ArrayLike, p: ArrayLike, p_below: ArrayLike, draws: int
         heads=len(known),
         mean_z=float(known.mean()) if len(known) else float("nan"),
         std_z=float(known.std(ddof=1)) if len(known) > 1 else float("nan"),
-        above=int((known > 3).sum()),
-        below=int((known < -3).sum()),
+        above=int((known > CLEAR).sum()),
+        below=int((known < -CLEAR).sum()),
         discoveries=int((benjamini_hochberg(p) <= LEVEL).sum()),
         discoveries_below=int((benjamini_hochberg(p_below) <= LEVEL).sum()),
         smallest_p=1 / (1 + draws),

@@ -8,7 +8,7 @@ from math import floor, inf, log10
 from explorer.maths.evidence_names import NULLS
 from explorer.maths.evidence_scores import Score, Spread, Standing
 
-COMPARED = {"above": "more than", "level": "no more than", "below": "less than", "unknown": "not told from"}
+COMPARED = {"above": "more than", "level": "no more than", "below": "less than"}
 NOT_TESTED = "Whether a random linear map of the same tokens would do as well is not tested: {reason}."
 
 
@@ -31,8 +31,11 @@ def _against(short: str, score: Score) -> str:
     spread = plus_minus(score.mean, score.std)
     if score.standing == "unknown":
         return f"not told from {short} ({spread})"
-    p = score.p_below if score.standing == "below" else score.p
-    return f"{COMPARED[score.standing]} {short} ({spread}, z = {number(score.z)}, p = {p:.2g})"
+    compared = COMPARED[score.standing]
+    if score.standing == "level" and abs(score.z) >= 2:
+        compared = f"not clearly {'more' if score.z > 0 else 'less'} than"
+    p = score.p if score.z > 0 else score.p_below
+    return f"{compared} {short} ({spread}, z = {number(score.z)}, p = {p:.2g})"
 
 
 def verdict_on_head(
@@ -51,11 +54,11 @@ def verdict_on_head(
     """
     overlap = {null: found["overlap"] for null, found in scores.items() if "overlap" in found}
     compared = [_against(null.short, overlap[null.key]) for null in NULLS if null.key in overlap]
-    sentences = (
-        [f"Column-space overlap {number(measures['overlap'])}: {', '.join(compared)}."] if compared else []
-    )
-    if {"permutation", "projection"} & overlap.keys():
-        sentences.append(_conclusion(_standings(overlap), missing, "These values"))
+    sentences = [
+        f"Column-space overlap {measures['overlap']:.3f}: {', '.join(compared) or 'no null was drawn'}."
+    ]
+    if compared:
+        sentences += [_draws(overlap), _conclusion(_standings(overlap), missing, "These values")]
     sentences += [_linear_cka(measures, scores), _entry_by_entry(measures)]
     return " ".join(sentences)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +23,9 @@ from explorer.report.stack import Stack, stack_heads
 
 LAYERS_AT_ONCE = 8
 """Layers that one forward pass keeps."""
+
+SMALL = 1024
+"""Tokens up to which one thread solves faster than several."""
 
 NO_INPUT = "the source does not give what the layer's value projection reads"
 NO_WEIGHTS = "the source does not give the value weights"
@@ -80,10 +84,11 @@ def layer_evidence(
     """Measure one captured layer; see `evidence`."""
     draws = draws or Draws()
     stack = stack_heads(capture, layer, heads)
-    measured, target = measure_heads(stack.q, stack.k, stack.v, stack.output, stack.scale)
+    measured, target = _measure(stack)
     found = _without_nulls(layer, stack, measured, target, bool(untrained))
     yield found
-    nulls = _nulls(stack)
+    with _threads(found.tokens):
+        nulls = _nulls(stack)
     for null in NULLS:
         if null.key in nulls[0]:
             drawn = _draw(null.key, nulls, target, draws, found, should_stop)
@@ -94,6 +99,21 @@ def layer_evidence(
         found = replace(found, draws={**found.draws, null.key: drawn})
         yield found
     yield replace(found, complete=True)
+
+
+@contextmanager
+def _threads(tokens: int) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1 if tokens <= SMALL else before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _measure(stack: Stack) -> tuple[Evidence, Target]:
+    with _threads(stack.k.shape[1]):
+        return measure_heads(stack.q, stack.k, stack.v, stack.output, stack.scale)
 
 
 def _without_nulls(
@@ -147,7 +167,9 @@ def _draw(
     for row, key_head in enumerate(found.key_heads):
         if should_stop():
             raise Stopped
-        by_head.append(measure_draws(nulls[row][null], target[row], draws, (found.layer, key_head, number)))
+        with _threads(found.tokens):
+            drawn = measure_draws(nulls[row][null], target[row], draws, (found.layer, key_head, number))
+        by_head.append(drawn)
     return {key: np.stack([one[key] for one in by_head]) for key in by_head[0]}
 
 
@@ -159,7 +181,6 @@ def _untrained(
     for capture in captures:
         if should_stop():
             raise Stopped
-        stack = stack_heads(capture, layer)
-        parts.append(measure_heads(stack.q, stack.k, stack.v, stack.output, stack.scale)[0].measures)
+        parts.append(_measure(stack_heads(capture, layer))[0].measures)
     pooled = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
     return {key: np.broadcast_to(figures, (rows, len(figures))) for key, figures in pooled.items()}

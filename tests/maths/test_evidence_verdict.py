@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from explorer.maths.evidence_scores import Score, Spread
+from explorer.maths.evidence_verdict import number, plus_minus, verdict_on_head, verdict_on_heads
+
+ABOVE = Score(value=0.49, mean=0.36, std=0.02, z=6.5, p=1 / 201, p_below=1.0, draws=200)
+LEVEL = Score(value=0.49, mean=0.485, std=0.01, z=0.5, p=0.3, p_below=0.7, draws=200)
+BELOW = Score(value=0.49, mean=0.56, std=0.01, z=-7.0, p=1.0, p_below=1 / 201, draws=200)
+MEASURES = {
+    "overlap": 0.49,
+    "linear_cka_unit": 0.2,
+    "linear_cka_axes": 0.08,
+    "cosine_unit": -0.02,
+    "cosine_axes": 0.01,
+    "gamma_relative": 0.9,
+}
+SPREAD = Spread(72, 4.1, 3.6, 44, 0, 46, 0, 1 / 201, 200)
+NO_SPREAD = Spread(72, 0.05, 2.4, 8, 6, 6, 5, 1 / 201, 200)
+UNDER = Spread(72, -5.0, 2.4, 0, 50, 0, 52, 1 / 201, 200)
+SUPPORT = "closer to the column space of V*"
+ANY_MAP = "no evidence that the learned value matrix makes them V*"
+NO_RELATION = "no evidence of a relation between the tokens' values and the keys' spectrum"
+NOTHING = "No evidence that"
+
+
+def on_head(permutation: Score, projection: Score | None) -> str:
+    scores = {"permutation": {"overlap": permutation}}
+    if projection:
+        scores["projection"] = {"overlap": projection}
+    missing = {} if projection else {"projection": "the source gives no layer input"}
+    return verdict_on_head(MEASURES, scores, missing)
+
+
+@pytest.mark.parametrize(
+    ("permutation", "projection", "says"),
+    [
+        (ABOVE, ABOVE, SUPPORT),
+        (ABOVE, LEVEL, ANY_MAP),
+        (ABOVE, BELOW, ANY_MAP),
+        (LEVEL, ABOVE, NO_RELATION),
+        (LEVEL, LEVEL, NOTHING),
+        (BELOW, BELOW, NOTHING),
+    ],
+)
+def test_each_quadrant_says_its_own_and_no_other(permutation: Score, projection: Score, says: str) -> None:
+    text = on_head(permutation, projection)
+    assert says in text
+    assert [phrase for phrase in (SUPPORT, ANY_MAP, NO_RELATION, NOTHING) if phrase in text] == [says]
+
+
+def test_the_numbers_and_the_draws_are_cited() -> None:
+    text = on_head(ABOVE, BELOW)
+    assert "overlap 0.490" in text
+    assert "more than shuffled tokens (0.36 ± 0.02, z = 6.50, p = 0.005)" in text
+    assert "less than a random projection of the same tokens (0.56 ± 0.01, z = −7.00, p = 0.005)" in text
+    assert "200 draws each, so that p is at least 0.005" in text
+    assert "0.20 with unit-norm eigenvectors" in text
+    assert "0.080 with unit axes" in text
+
+
+def test_what_was_not_tested_is_not_claimed() -> None:
+    text = on_head(ABOVE, None)
+    assert "not tested: the source gives no layer input" in text
+    assert SUPPORT not in text
+    assert ANY_MAP not in text
+
+
+def test_few_draws_tell_nothing() -> None:
+    few = replace(ABOVE, p=1 / 13, draws=12)
+    assert few.standing == "unknown"
+    text = on_head(few, few)
+    assert "not told from shuffled tokens (0.36 ± 0.02)" in text
+    assert "Too few draws" in text
+
+
+def test_one_draw_in_twenty_is_no_finding() -> None:
+    lucky = replace(ABOVE, z=1.9, p=0.02)
+    assert lucky.standing == "level"
+    assert "no more than shuffled tokens" in on_head(lucky, LEVEL)
+    assert "not clearly more than shuffled tokens" in on_head(replace(lucky, z=2.5), LEVEL)
+
+
+def test_an_undefined_score_is_unknown() -> None:
+    assert replace(ABOVE, z=math.nan).standing == "unknown"
+    assert replace(ABOVE, p=math.nan).standing == "unknown"
+
+
+def test_nothing_is_said_without_nulls() -> None:
+    assert "no null was drawn" in verdict_on_head(MEASURES, {}, {})
+    assert "nothing can be said" in verdict_on_heads({}, {})
+
+
+@pytest.mark.parametrize(
+    ("permutation", "projection", "says"),
+    [
+        (SPREAD, SPREAD, SUPPORT),
+        (SPREAD, NO_SPREAD, ANY_MAP),
+        (SPREAD, UNDER, ANY_MAP),
+        (NO_SPREAD, SPREAD, NO_RELATION),
+        (NO_SPREAD, NO_SPREAD, NOTHING),
+    ],
+)
+def test_each_quadrant_over_heads(permutation: Spread, projection: Spread, says: str) -> None:
+    text = verdict_on_heads({"permutation": permutation, "projection": projection}, {})
+    assert [phrase for phrase in (SUPPORT, ANY_MAP, NO_RELATION, NOTHING) if phrase in text] == [says]
+
+
+def test_the_distribution_over_heads_is_cited_and_not_only_its_mean() -> None:
+    text = verdict_on_heads({"permutation": SPREAD, "projection": NO_SPREAD}, {})
+    assert "mean z 4.10 over 72 heads, spread 3.60; 44 (61 %) above 3 and 0 (0 %) below −3" in text
+    assert "46 above and 0 below" in text
+    assert "Heads differ both ways" in text
+
+
+def test_a_mean_without_a_single_discovery_is_no_finding() -> None:
+    assert replace(SPREAD, discoveries=0).standing == "level"
+    assert replace(SPREAD, heads=1, std_z=math.nan).standing == "unknown"
+    assert UNDER.standing == "below"
+
+
+def test_figures_have_the_digits_they_deserve() -> None:
+    assert [number(x) for x in (0.0, 0.05, -0.5, 1.234, 12.34, 123.4, 1e-5)] == [
+        "0.00", "0.050", "−0.50", "1.23", "12.3", "123", "1e−05",
+    ]  # fmt: skip
+    assert plus_minus(0.5371, 0.0081) == "0.537 ± 0.008"
+    assert plus_minus(-0.5371, 0.0) == "−0.54 ± 0.00"
