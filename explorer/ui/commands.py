@@ -31,6 +31,11 @@ class Command:
         return self.path.partition(SEPARATOR)[0] if SEPARATOR in self.path else ""
 
     @property
+    def name(self) -> str:
+        """Its own text."""
+        return self.path.rpartition(SEPARATOR)[2]
+
+    @property
     def keys(self) -> str:
         """Its shortcuts as this platform writes them."""
         native = QKeySequence.SequenceFormat.NativeText
@@ -48,7 +53,9 @@ def commands(window: QMainWindow) -> list[Command]:
 def _under(menu: QMenu | QMenuBar, before: str) -> Iterator[Command]:
     for action in menu.actions():
         path = before + _plain(action.text())
-        inner = QMenu.menuInAction(action)  # action.menu() would hand the action over to Python, which ends it
+        inner = QMenu.menuInAction(
+            action
+        )  # action.menu() would hand the action over to Python, which ends it
         if inner is not None:
             yield from _under(inner, path + SEPARATOR)
         elif not action.isSeparator():

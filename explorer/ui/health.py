@@ -25,10 +25,8 @@ def _count(value: int | None) -> str:
     return "not computed" if value is None else str(value)
 
 
-def _dropped(spectrum: Spectrum, health: KernelHealth, tokens: int) -> str:
-    if spectrum.rank is None or health.clipped is None:
-        return "not computed"
-    return f"{tokens - spectrum.rank}, of which {health.clipped} clipped at 0"
+def _dropped(spectrum: Spectrum, tokens: int) -> str:
+    return _count(None if spectrum.rank is None else tokens - spectrum.rank)
 
 
 def _twins(spectrum: Spectrum) -> str:
@@ -38,7 +36,7 @@ def _twins(spectrum: Spectrum) -> str:
 
 def _smallest_gap(health: KernelHealth) -> str:
     gap = float(health.gaps.min(initial=math.inf))
-    return f"{figure(gap, 2)} × tolerance" if math.isfinite(gap) else "—"
+    return figure(gap, 2)
 
 
 ROWS: tuple[Row, ...] = (
@@ -64,13 +62,18 @@ ROWS: tuple[Row, ...] = (
     ),
     (
         "Eigenvalues dropped",
-        "At or under the tolerance, where rounding decides; some of them rounding makes negative.",
-        lambda result, spectrum, health: _dropped(spectrum, health, len(result.positions)),
+        "At or under the tolerance, where rounding decides. Centring alone makes one.",
+        lambda result, spectrum, health: _dropped(spectrum, len(result.positions)),
     ),
     (
-        "Smallest gap between shown γ",
-        "The distance of two neighbouring eigenvalues over the tolerance; at 1 and under, their vectors may "
-        "turn into each other.",
+        "of which clipped at 0",
+        "Eigenvalues that rounding made negative, which a Gram matrix has none of.",
+        lambda result, spectrum, health: _count(health.clipped),
+    ),
+    (
+        "Smallest gap over tolerance",
+        "Between neighbouring eigenvalues among those shown; at 1 and under, their vectors may turn into "
+        "each other.",
         lambda result, spectrum, health: _smallest_gap(health),
     ),
     (
@@ -111,9 +114,10 @@ def _of_kernel(name: str, spectrum: Spectrum, health: KernelHealth) -> list[str]
             "NaN after normalising. Here it is computed in the log domain."
         )
     if spectrum.rank is not None and health.rank_half is not None and health.rank_half < spectrum.rank:
+        single = f"single precision {health.rank_single} and " if health.rank_single != spectrum.rank else ""
         said.append(
-            f"Of the {spectrum.rank} eigenvalues of the {name} keys, single precision would leave "
-            f"{health.rank_single} and half precision {health.rank_half}."
+            f"Of the {spectrum.rank} eigenvalues of the {name} keys {single}half precision would leave "
+            f"{health.rank_half} above its rounding."
         )
     twins = int((~spectrum.identifiable).sum())
     if twins:
@@ -146,6 +150,7 @@ class HealthPanel(QScrollArea):
         super().__init__()
         self._state = state
         self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Numerical health")
         self.head = QLabel()
         self.head.setWordWrap(True)

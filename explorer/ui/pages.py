@@ -19,7 +19,7 @@ def definition_of(view: View) -> Definition:
 
 def definition_page(definition: Definition) -> str:
     """Return a definition with its formulas set."""
-    lines = "".join(f'<div style="line-height: 160%">{formula(line)}</div>' for line in definition.formulas)
+    lines = "<br>".join(map(formula, definition.formulas))
     return "".join(
         (
             _heading(definition.title, 1),
@@ -61,7 +61,8 @@ def about_page() -> str:
 
 
 def _heading(text: str, level: int) -> str:
-    return f'<h{level} style="margin: 0 0 8px 0">{html.escape(text)}</h{level}>'
+    below = 16 if level == 1 else 8
+    return f'<h{level} style="margin: 0 0 {below}px 0">{html.escape(text)}</h{level}>'
 
 
 def _paragraph(text: str) -> str:
@@ -71,7 +72,8 @@ def _paragraph(text: str) -> str:
 def _block(inner: str) -> str:
     return (
         f'<table width="100%" cellspacing="0" cellpadding="12" style="margin: 4px 0 16px 0" '
-        f'bgcolor="{scheme().raised}"><tr><td style="font-size: 15px">{inner}</td></tr></table>'
+        f'bgcolor="{scheme().raised}"><tr><td>'
+        f'<p style="font-size: 15px; line-height: 160%">{inner}</p></td></tr></table>'
     )
 
 

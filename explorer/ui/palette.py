@@ -91,10 +91,10 @@ class Palette(QWidget):
             self._before.setFocus()
 
     def _filter(self, query: str) -> None:
-        scored = [(match(query, command.path), command) for command in self._commands]
-        best = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
+        scored = [(match(query, c.path), match(query, c.name), c) for c in self._commands]
+        best = sorted((row for row in scored if row[0]), key=lambda row: (-row[1], -row[0]))
         self.list.clear()
-        items = [self._item(command) for _, command in best]
+        items = [self._item(command) for *_, command in best]
         self.list.addTopLevelItems(items)
         if items:
             self.list.setCurrentItem(items[0])

@@ -85,9 +85,10 @@ class Recents(QObject):
             there = place < len(self.entries)
             action.setVisible(there)
             action.setEnabled(there)
-            if there:
-                action.setText(_title(self.entries[place], names.count(names[place]) > 1).replace("&", "&&"))
-                action.setToolTip("\n".join(self.entries[place]))
+            entry = self.entries[place] if there else ()
+            ambiguous = there and names.count(names[place]) > 1
+            action.setText(_title(entry, ambiguous).replace("&", "&&") if there else f"Recent {place + 1}")
+            action.setToolTip("\n".join(entry))
         self._clear.setEnabled(bool(self.entries))
         self.menu.setEnabled(bool(self.entries))
 

@@ -163,4 +163,7 @@ class Tour(QObject):
         last = place == len(STEPS) - 1
         callout.next.setText("Done" if last else "Next")
         callout.skip.setVisible(not last)
-        callout.point_at(step.target(self._window))
+        target = step.target(self._window)
+        target.show()
+        target.raise_()
+        callout.point_at(target)
