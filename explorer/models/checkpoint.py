@@ -21,6 +21,13 @@ WRAPPERS = ("module.", "_orig_mod.")
 ASIDE = ("optimizer", "scheduler", "training_args", "rng_state", "adapter_model")
 
 
+def has_usual_name(path: Path) -> bool:
+    """Whether a file is one that transformers itself would read in its folder."""
+    return path.name in STANDARD or any(
+        path in shards_of(index) for index in path.parent.glob("*.index.json")
+    )
+
+
 def weight_files(folder: Path, chosen: Path | None = None) -> list[Path]:
     """Return the files that hold a folder's weights, one or all shards.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from explorer.errors import GramscopeError
 from explorer.models.base import ShouldStop, Source, never
-from explorer.models.checkpoint import weight_files
+from explorer.models.checkpoint import has_usual_name, weight_files
 from explorer.models.safety import Progress, read_json, refuse_irregular, silent
 
 WEIGHTS = frozenset({".pt", ".pth", ".bin", ".ckpt", ".safetensors"})
@@ -90,28 +90,36 @@ def _open_file(path: Path, heads: int | None, should_stop: ShouldStop, progress:
     if suffix in SETTINGS:
         return _open_folder(path.parent, heads, should_stop, progress)
     if suffix in WEIGHTS and _speaks_transformers(path.parent):
-        from explorer.models.huggingface import open_huggingface
-
-        return open_huggingface(path.parent, path, should_stop, progress)
+        return _open_beside_config(path, heads, should_stop, progress)
     if suffix in WEIGHTS | ARRAYS:
-        return _open_tensors(path, heads, should_stop, progress)
+        source = _open_tensors(path, heads, should_stop, progress)
+        if source is None:
+            raise _unrecognised(path, should_stop)
+        return source
     raise GramscopeError(
         f"{path.name} is no kind of model that can be opened. Open a Hugging Face folder, a checkpoint "
         f"({', '.join(sorted(WEIGHTS | GGUF))}), or a file of captured heads (.npz, .safetensors, .pt)."
     )
 
 
-def _open_tensors(path: Path, heads: int | None, should_stop: ShouldStop, progress: Progress) -> Source:
+def _open_beside_config(path: Path, heads: int | None, should_stop: ShouldStop, progress: Progress) -> Source:
+    """Open a file of a transformers folder: the model's weights, or heads that somebody put there."""
+    from explorer.models.huggingface import open_huggingface
+
+    source = None if has_usual_name(path) else _open_tensors(path, heads, should_stop, progress)
+    return source or open_huggingface(path.parent, path, should_stop, progress)
+
+
+def _open_tensors(
+    path: Path, heads: int | None, should_stop: ShouldStop, progress: Progress
+) -> Source | None:
     from explorer.models.raw_heads import open_raw_heads
     from explorer.models.state_dict import open_state_dict
 
     source: Source | None = None
     if path.suffix.lower() in WEIGHTS:
         source = open_state_dict(path, heads=heads, should_stop=should_stop, progress=progress)
-    source = source or open_raw_heads(path, should_stop=should_stop, progress=progress)
-    if source is None:
-        raise _unrecognised(path, should_stop)
-    return source
+    return source or open_raw_heads(path, heads=heads, should_stop=should_stop, progress=progress)
 
 
 def _unrecognised(path: Path, should_stop: ShouldStop) -> GramscopeError:

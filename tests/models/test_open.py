@@ -40,6 +40,16 @@ def test_strange_tensors_are_refused_with_their_names(tmp_path: Path) -> None:
     assert "alpha" in str(caught.value) + caught.value.detail
 
 
+def test_heads_that_lie_in_a_model_s_folder_are_opened_as_heads(
+    tiny: Callable[[str], Path], tmp_path: Path
+) -> None:
+    shutil.copytree(tiny("bert"), tmp_path, dirs_exist_ok=True)
+    torch.manual_seed(0)
+    save_file({name: torch.randn(12, 8) for name in "qkv"}, tmp_path / "heads.safetensors")
+    assert open_path(tmp_path / "heads.safetensors").kind == "heads"
+    assert open_path(tmp_path / "model.safetensors").kind == "text"
+
+
 def test_an_empty_folder_a_pipe_and_nothing_are_refused(tmp_path: Path) -> None:
     with pytest.raises(GramscopeError, match="holds no weights"):
         open_path(tmp_path)
