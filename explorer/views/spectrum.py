@@ -6,24 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QWidget
 
 from explorer.result import Result, Spectrum
-from explorer.ui.theme import clean_brush, contaminated_brush, pen, scheme
 from explorer.views.base import Column, Table, View
 from explorer.views.check_menu import CheckMenu
+from explorer.views.eigenvalue_plot import EigenvaluePlot
 from explorer.views.eigenvectors import Patches, Stems, column
-from explorer.views.plot import Plot, span
-from explorer.views.points import Points, nearest
-from explorer.views.strip import Part, Strip
-from explorer.views.words import figure, full_name, percent, short_names, subscript, superscript
+from explorer.views.strip import Strip
+from explorer.views.words import figure, full_name, percent, short_names, subscript
 
 MOST = 3
 """How many eigenvectors are shown at once."""
-NEAR = 10.0
 
 
 class SpectrumView(View):
@@ -44,12 +40,7 @@ class SpectrumView(View):
     def build(self) -> None:
         """Make the items, once."""
         self._strip = Strip()
-        self.plot = Plot()
-        self.plot.name_axes("component <i>d</i>", "<i>γ<sub>d</sub></i> (log<sub>10</sub>)")
-        self._tolerance = pg.InfiniteLine(0, angle=0)
-        self._clean, self._moved, self._unsure = Points("o", 5), Points("o", 9), Points("x", 9)
-        for item in (self._tolerance, self._clean, self._moved, self._unsure):
-            self.plot.addItem(item, ignoreBounds=True)
+        self.plot = EigenvaluePlot()
         self._stems = [Stems() for _ in range(MOST)]
         self._patches = [Patches() for _ in range(MOST)]
         self._shown: list[Stems] | list[Patches] = []
@@ -81,47 +72,17 @@ class SpectrumView(View):
 
     def recolour(self) -> None:
         """Take pens, brushes and colours of the scheme again."""
-        outline, full = pen(scheme().text, 1.25), clean_brush(scheme().text)
-        self._clean.style(outline, full)
-        self._moved.style(outline, None)
-        self._unsure.style(pen(scheme().error, 1.5), None)
-        dashes = pen(scheme().secondary, 1, Qt.PenStyle.DashLine)
-        self._tolerance.setPen(dashes)
-        for plot in (*self._stems, *self._patches):
+        for plot in (self.plot, *self._stems, *self._patches):
             plot.recolour()
-        self._parts = {
-            "clean": Part("clean", symbol="o", pen=outline, brush=full),
-            "moved": Part("contaminated", symbol="o", pen=outline, brush=contaminated_brush()),
-            "unsure": Part("vector not identifiable", symbol="x", pen=pen(scheme().error, 1.5)),
-            "tolerance": Part("tolerance", line=dashes),
-        }
 
     def draw(self, result: Result) -> None:
         """Put the numbers of `result` into the items."""
-        clean = result.clean.log10_values
-        contaminated = bool(result.contaminated.any())
-        moved = result.moved.log10_values if contaminated else np.empty(0)
-        count = max(len(clean), len(moved))
-        self._clean.resize(5 if count <= 60 else 3)
-        self._moved.resize(9 if count <= 60 else 6)
-        self._clean.move(_numbered(clean), clean)
-        self._moved.move(_numbered(moved), moved)
-        unsure = np.flatnonzero(~result.clean.identifiable[: len(clean)])
-        self._unsure.move(_numbered(clean)[unsure], clean[unsure])
-        self._draw_tolerance(result.clean.log10_tolerance, span(clean, moved, pad=0.12))
+        self.plot.draw(result)
         if self.settles(result):
-            floor = (result.clean.log10_tolerance,) if self._tolerance.isVisible() else ()
-            self.plot.settle((0.4, max(count, 4) + 0.6), span(clean, moved, pad=0.12, include=floor))
+            self.plot.rest(result)
         self._chooser.offer([f"a{subscript(d + 1)}" for d in range(result.clean.vectors.shape[1])])
         self._draw_vectors(result)
-        self._say(result, len(unsure) > 0, contaminated)
-
-    def _draw_tolerance(self, tolerance: float, values: tuple[float, float]) -> None:
-        """Draw the tolerance where that leaves the eigenvalues half of the height."""
-        near = bool(np.isfinite(tolerance)) and tolerance > values[0] - (values[1] - values[0])
-        self._tolerance.setVisible(near)
-        if near:
-            self._tolerance.setPos(tolerance)
+        self._strip.say(_in_words(result.clean), *self.plot.parts(result))
 
     def _draw_vectors(self, result: Result) -> None:
         chosen = self._chooser.chosen()
@@ -150,16 +111,6 @@ class SpectrumView(View):
             self.canvas.ci.layout.setColumnStretchFactor(i, 1 if stacked or i < len(plots) else 0)
         self._shown = list(plots)
         self.plot_items = [self.plot, *plots]
-
-    def _say(self, result: Result, unsure: bool, contaminated: bool) -> None:
-        symbols = [self._parts["clean"]]
-        symbols += [self._parts["moved"]] if contaminated else []
-        symbols += [self._parts["unsure"]] if unsure else []
-        if self._tolerance.isVisible():
-            symbols.append(self._parts["tolerance"])
-        elif np.isfinite(result.clean.log10_tolerance):
-            symbols.append(Part(_far(result.clean.log10_tolerance)))
-        self._strip.say(_in_words(result.clean), *symbols)
 
     def mark(self, rows: NDArray[np.int64]) -> None:
         """Mark the selected tokens in the eigenvectors."""
@@ -190,24 +141,10 @@ class SpectrumView(View):
             clean, moved = column(self.result.clean, d)[row], column(self.result.moved, d)[row]
             more = f", contaminated {figure(moved)}" if self.result.contaminated.any() else ""
             return f"a{subscript(d + 1)} of {full_name(self.result, row)}: {figure(clean)}{more}"
-        return self._eigenvalue_at(self.result, at)
-
-    def _eigenvalue_at(self, result: Result, at: QPointF) -> str:
         if not self.plot.vb.sceneBoundingRect().contains(at):
             return ""
         point = self.plot.vb.mapSceneToView(at)
-        values = result.clean.log10_values
-        places = _numbered(values)
-        d, _ = nearest(self._clean, (point.x(), point.y()), places, values, NEAR)
-        if d < 0:
-            return ""
-        share, total = result.clean.share[d], result.clean.share[: d + 1].sum()
-        moved = result.moved.log10_values
-        more = f", contaminated {moved[d]:.2f}" if result.contaminated.any() and d < len(moved) else ""
-        return (
-            f"log₁₀ γ{subscript(d + 1)} = {values[d]:.2f}{more}; {percent(share)} of the variance, "
-            f"{percent(total)} with those before it"
-        )
+        return self.plot.reading(self.result, point.x(), point.y())
 
     def numbers(self, result: Result) -> Table:
         """Return the eigenvalues, then the eigenvectors over the tokens."""
@@ -236,12 +173,3 @@ def _in_words(spectrum: Spectrum) -> str:
     rank = "leading eigenvalues" if spectrum.rank is None else f"rank {spectrum.rank}"
     components = "1 component" if count == 1 else f"{count} components"
     return f"{rank}; {components}: {percent(float(spectrum.share[:count].sum()))} of the variance"
-
-
-def _far(tolerance: float) -> str:
-    return f"tolerance 10{superscript(round(tolerance))}, far below"
-
-
-def _numbered(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return 1, 2, … for the components."""
-    return np.arange(1, len(values) + 1, dtype=np.float64)

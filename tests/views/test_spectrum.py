@@ -14,10 +14,10 @@ from tests.views.pointer import at, click
 def test_points_are_the_eigenvalues(shown):
     result = factory.text()
     view = shown(SpectrumView, result)
-    d, values = view._clean.getData()
+    d, values = view.plot.clean.getData()
     assert d.tolist() == list(range(1, 14))
     assert np.array_equal(values, result.clean.log10_values)
-    assert np.array_equal(view._moved.getData()[1], result.moved.log10_values)
+    assert np.array_equal(view.plot.moved.getData()[1], result.moved.log10_values)
 
 
 def test_says_rank_and_share_in_words(shown):
@@ -32,23 +32,33 @@ def test_says_rank_and_share_in_words(shown):
 def test_vectors_that_are_not_identifiable_are_crossed_and_said(shown):
     result = factory.text()
     view = shown(SpectrumView, result)
-    assert view._unsure.getData()[0].tolist() == [3.0]
+    assert view.plot.unsure.getData()[0].tolist() == [3.0]
     assert "not identifiable" in view._strip.text
     sure = replace(result.clean, identifiable=np.ones(8, bool))
     view.state.show(replace(result, clean=sure))
-    assert not len(view._unsure.data)
+    assert not len(view.plot.unsure.data)
     assert "identifiable" not in view._strip.text
 
 
 def test_tolerance_is_a_line_where_it_is_near_and_words_where_it_is_far(shown):
     near = replace(factory.text().clean, log10_tolerance=-2.2)
     view = shown(SpectrumView, replace(factory.text(), clean=near))
-    assert view._tolerance.isVisible()
-    assert view._tolerance.value() == -2.2
+    assert view.plot.tolerance.isVisible()
+    assert view.plot.tolerance.value() == -2.2
     assert view.plot.home[1][0] < -2.2
     view.state.show(factory.text())
-    assert not view._tolerance.isVisible()
+    assert not view.plot.tolerance.isVisible()
     assert "tolerance 10⁻¹³" in view._strip.text
+
+
+def test_contaminated_keys_have_a_tolerance_of_their_own(shown):
+    made = factory.text()
+    clean, moved = replace(made.clean, log10_tolerance=-2.2), replace(made.moved, log10_tolerance=-2.4)
+    view = shown(SpectrumView, replace(made, clean=clean, moved=moved))
+    assert view.plot.moved_tolerance.value() == -2.4
+    assert "tolerance, contaminated" in view._strip.text
+    view.state.show(replace(factory.text(level=0.0), clean=clean, moved=clean))
+    assert not view.plot.moved_tolerance.isVisible()
 
 
 def test_stems_are_the_eigenvector(shown):
