@@ -33,6 +33,7 @@ class HelpWindow(QDialog):
         self.page = QTextBrowser()
         self.page.setAccessibleName("Help")
         self.page.setOpenLinks(False)
+        self.page.setProperty("role", "page")
         self.page.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )

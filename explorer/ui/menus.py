@@ -77,7 +77,7 @@ class Menus(QObject):
         self.add(menu, "Export figure…", lambda: window.exports.ask(), "Ctrl+E")
         self.add(menu, "Copy figure", lambda: window.exports.copy(), "Ctrl+Shift+C")
         menu.addSeparator()
-        self.add(menu, "Quit", window.close, QKeySequence.StandardKey.Quit)
+        self.add(menu, "Quit", window.close, "Ctrl+Q")
 
     def _ask_folder(self) -> None:
         self._ask(QFileDialog.FileMode.Directory, "Open a checkpoint's folder")

@@ -142,7 +142,8 @@ class Workbench(QObject):
     def _edit(self) -> None:
         menus = self._window.menus
         self._undo = menus.add(menus.edit, "Undo", self.history.undo, Standard.Undo)
-        self._redo = menus.add(menus.edit, "Redo", self.history.redo, Standard.Redo)
+        self._redo = menus.add(menus.edit, "Redo", self.history.redo)
+        self._redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
         menus.edit.addSeparator()
         menus.add(menus.edit, "Copy as Python", self._copy_script, "Ctrl+Alt+C")
         self.history.changed.connect(self._show_history)
@@ -170,9 +171,8 @@ class Workbench(QObject):
         menus.view.insertAction(menus.actions["Reset layout"], toggle)
         menus.view.insertSeparator(menus.actions["Reset layout"])
         menus.add(menus.view, "Reset views", self.home, "Home", before="Reset layout")
-        menus.add(
-            menus.view, "Command palette…", self.palette.open, "Ctrl+K", before="Reset layout"
-        ).setShortcuts([QKeySequence("Ctrl+K"), QKeySequence("Ctrl+Shift+P")])
+        palette = menus.add(menus.view, "Command palette…", self.palette.open, before="Reset layout")
+        palette.setShortcuts([QKeySequence("Ctrl+K"), QKeySequence("Ctrl+Shift+P")])
         self.health.help_asked.connect(lambda: self.help.open_at(DEFINITIONS["health"].title))
 
     def home(self) -> None:
