@@ -20,7 +20,7 @@ from explorer.views.matrix_image import MatrixImage
 from explorer.views.plot import Plot, ceiling
 from explorer.views.strip import Part, Strip
 from explorer.views.token_axis import TokenAxis
-from explorer.views.words import figure, full_name, short_names
+from explorer.views.words import figure, full_name, powers, short_names
 
 VARIANTS = {
     "softmax": "softmax",
@@ -120,7 +120,7 @@ class AttentionMap(View):
     def _say(self, result: Result) -> None:
         marked = Part("contaminated", symbol="t1", pen=secondary_pen()) if result.contaminated.any() else ""
         title = f"{result.map_title}: {result.map_formula}" if result.map_formula else result.map_title
-        self._strip.say(title, marked)
+        self._strip.say(powers(title), marked)
 
     def mark(self, rows: NDArray[np.int64]) -> None:
         """Mark the selected tokens at the axes, and their rows and columns where cells are large enough."""

@@ -69,6 +69,7 @@ class View(QWidget):
         self.canvas = Canvas()
         self.plot_items: list[Plot] = []
         self.setMinimumSize(280, 200)
+        self.setAccessibleName(self.title)
         self._lay_out()
         self.build()
         self.show_nothing(NOTHING_YET)

@@ -183,6 +183,8 @@ def verdict(result: Result) -> str:
             "no breakdown can be named" if known else f"curves: seed {curves.seeds} of {curves.seeds_wanted}"
         )
     if curves.outcome == "never":
+        if curves.crossings:
+            return f"no breakdown: RPC is worse only below {level_in_words(curves.crossings[-1], p)}"
         return f"RPC never becomes worse up to {level_in_words(LEVEL_MAX[p.contamination], p)}"
     if curves.outcome == "at once" or curves.breakdown is None:
         return "RPC is worse at once"

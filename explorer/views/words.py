@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from explorer.result import Result
 
@@ -18,6 +19,11 @@ def superscript(number: int) -> str:
 def subscript(number: int) -> str:
     """Return a whole number as an index."""
     return str(number).translate(_SUB)
+
+
+def powers(text: str) -> str:
+    """Return `text` with 10^-4 written as 10⁻⁴."""
+    return re.sub(r"\^(-?\d+)(?![.\d])", lambda found: superscript(int(found[1])), text)
 
 
 def figure(value: float, digits: int = 3) -> str:

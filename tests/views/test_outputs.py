@@ -39,7 +39,9 @@ def test_breakdown_in_words():
     result = factory.text()
     assert verdict(result) == "▼ breakdown 22 %"
     assert told(result, outcome="at once", breakdown=0.0) == "RPC is worse at once"
-    assert told(result, outcome="never", breakdown=None) == "RPC never becomes worse up to 50 %"
+    never = {"outcome": "never", "breakdown": None}
+    assert told(result, **never, crossings=()) == "RPC never becomes worse up to 50 %"
+    assert told(result, **never, crossings=(0.01, 0.049)) == "no breakdown: RPC is worse only below 4.9 %"
     assert verdict(replace(result, curves=None)) == "computing the curves"
     growing = replace(result, final=False)
     assert told(growing, outcome="unknown", breakdown=None, seeds=2) == "curves: seed 2 of 5"

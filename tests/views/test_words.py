@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.views.words import figure, full_name, percent, short_names, subscript, superscript
+from explorer.views.words import figure, full_name, percent, powers, short_names, subscript, superscript
 from tests.views import factory
 
 
@@ -42,6 +42,11 @@ def test_percent(share, text):
 def test_indices():
     assert subscript(12) == "₁₂"
     assert superscript(-3) == "⁻³"
+
+
+def test_powers_are_raised():
+    assert powers("in units of 10^-4, K^2") == "in units of 10⁻⁴, K²"
+    assert powers("10^-3.4 and xᵀ") == "10^-3.4 and xᵀ"
 
 
 def test_names_of_tokens():
