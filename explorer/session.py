@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 from collections.abc import Mapping
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 SUFFIX = ".gramscope"
 VERSION = 1
 LARGEST_FILE = 8_000_000
-LARGEST_LAYOUT = 65_536
+MOST_PANELS = 100
 MOST_TOKENS = 100_000
 CLIMB = 2
 """How many folders up from the session a relative path may lead; further away, paths are absolute."""
@@ -43,8 +42,36 @@ RECIPE_RANGES = {
 }
 
 Appearance = Literal["system", "light", "dark"]
+Area = Literal["left", "right", "top", "bottom"]
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Options = Mapping[str, Mapping[str, Any]]
+
+PLACE_RANGES = dict.fromkeys(("x", "y", "width", "height"), (-32_768, 32_767))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a panel is.
+
+    Attributes
+    ----------
+    shown, floating : bool
+    area : str
+        The side of the page to which it is docked.
+    tab : str
+        The panel behind whose tab it lies; empty: it has its own place.
+    x, y, width, height : int
+        In pixels, in the page or, floating, on the screen.
+    """
+
+    shown: bool = True
+    floating: bool = False
+    area: Area = "left"
+    tab: str = ""
+    x: int = 0
+    y: int = 0
+    width: int = 0
+    height: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +104,8 @@ class Session:
     selection : frozenset of int
     options : mapping of str to mapping
         Each view's own choices, by the view's name.
-    layout : bytes
-        Where the docks are, in Qt's own form; empty: the original layout.
+    layout : mapping of str to Place
+        By the panels' names; empty: leave them where they are.
     theme : str
     """
 
@@ -86,7 +113,7 @@ class Session:
     params: Params = field(default_factory=Params)
     selection: frozenset[int] = frozenset()
     options: Options = field(default_factory=dict)
-    layout: bytes = b""
+    layout: Mapping[str, Place] = field(default_factory=dict)
     theme: Appearance = "system"
 
 
@@ -109,7 +136,7 @@ def dump(session: Session, folder: Path) -> bytes:
         "selection": sorted(session.selection),
         "views": session.options,
         "theme": session.theme,
-        "layout": base64.b64encode(session.layout).decode("ascii"),
+        "layout": {name: asdict(place) for name, place in session.layout.items()},
     }
     return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
 
@@ -183,9 +210,22 @@ def parse(data: bytes, folder: Path) -> Session:
         params=params.but(input=replace(params.input, path=path)),
         selection=_selection(content.get("selection", [])),
         options=_options(content.get("views", {})),
-        layout=_layout(content.get("layout", "")),
+        layout=read_layout(content.get("layout", {})),
         theme=fields.value_of(Appearance, content.get("theme", "system"), "theme"),
     )
+
+
+def read_layout(value: Any) -> dict[str, Place]:
+    """Read a layout from JSON. Qt's own form of it is not used: a damaged one crashes the program.
+
+    Raises
+    ------
+    GramscopeError
+        A panel's place is not what it should be.
+    """
+    if not isinstance(value, dict) or len(value) > MOST_PANELS:
+        raise GramscopeError(f"“layout” should be the places of panels, and is {fields.shown(value)}.")
+    return {name: fields.read(Place, place, f"layout.{name}", PLACE_RANGES) for name, place in value.items()}
 
 
 def check(params: Params, source: Source) -> None:
@@ -260,12 +300,3 @@ def _options(value: Any) -> Options:
     if not good:
         raise GramscopeError(f"“views” should be groups of choices, and is {fields.shown(value)}.")
     return dict(value)
-
-
-def _layout(value: Any) -> bytes:
-    try:
-        if not isinstance(value, str) or len(value) > LARGEST_LAYOUT:
-            raise ValueError(fields.shown(value))
-        return base64.b64decode(value, validate=True)
-    except ValueError as error:
-        raise GramscopeError("“layout” should be base64, as saved.", str(error)) from error

@@ -15,7 +15,19 @@ from explorer import params as parameters
 from explorer.errors import GramscopeError
 from explorer.models.recipes import Recipe, SyntheticKind
 from explorer.params import LEVEL_MAX, Input, Params
-from explorer.session import PARAM_RANGES, RECIPE_RANGES, Origin, Session, check, dump, load, parse, save
+from explorer.session import (
+    PARAM_RANGES,
+    PLACE_RANGES,
+    RECIPE_RANGES,
+    Origin,
+    Place,
+    Session,
+    check,
+    dump,
+    load,
+    parse,
+    save,
+)
 
 HERE = Path("/home/someone/work")
 
@@ -63,13 +75,14 @@ ORIGINS = st.one_of(
     st.builds(Origin, recipe=_made(Recipe)),
     st.builds(Origin, paths=st.just((str(HERE / "model"),)), heads=st.none() | st.integers(1, 64)),
 )
+PLACES = st.builds(Place, tab=TEXT, **{name: st.integers(*PLACE_RANGES[name]) for name in PLACE_RANGES})
 SESSIONS = st.builds(
     Session,
     origin=ORIGINS,
     params=PARAMS,
     selection=st.frozensets(st.integers(0, 500), max_size=8),
     options=st.dictionaries(TEXT, st.dictionaries(TEXT, st.booleans() | TEXT, max_size=3), max_size=3),
-    layout=st.binary(max_size=64),
+    layout=st.dictionaries(TEXT, PLACES, max_size=4),
     theme=st.sampled_from(["system", "light", "dark"]),
 )
 
@@ -151,7 +164,8 @@ WRONG_PARTS: list[tuple[str, Any]] = [
     ("source", {"recipe": {"kind": "bomb"}}), ("source", {"paths": [""]}), ("params", []), ("params", None),
     ("selection", {}), ("selection", [-1]), ("selection", [True]), ("selection", [0.5]), ("selection", "0"),
     ("selection", [10**9]), ("selection", [0] * 200_000), ("views", []), ("views", {"spectrum": 1}),
-    ("layout", 5), ("layout", "no base64!"), ("layout", "é"), ("layout", "A" * 100_000), ("theme", "pink"),
+    ("layout", 5), ("layout", {"a": 1}), ("layout", {"a": {"x": 1e9}}), ("layout", {"a": {"area": "up"}}),
+    ("layout", {"a": {"shown": 1}}), ("layout", {str(i): {} for i in range(200)}), ("theme", "pink"),
 ]  # fmt: skip
 
 

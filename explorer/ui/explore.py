@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, Qt
+from collections.abc import Mapping
+
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QMainWindow, QWidget
 
+from explorer.session import Place
 from explorer.state import State
 from explorer.ui.controls import Controls
+from explorer.ui.layout import arrange, describe
 from explorer.ui.panel import Panel
 from explorer.views.attention_map import AttentionMap
 from explorer.views.base import View
@@ -67,13 +71,13 @@ class ExplorePage(QWidget):
         """The views of all panels, shown or not."""
         return [panel.view for panel in self.panels.values()]
 
-    def layout_state(self) -> QByteArray:
+    def layout_state(self) -> dict[str, Place]:
         """Return where the docks are."""
-        return self._docks.saveState()
+        return describe(self._docks)
 
-    def restore_layout(self, layout: QByteArray) -> bool:
-        """Put the docks where `layout_state` found them; False where that is of another version."""
-        return self._docks.restoreState(layout)
+    def restore_layout(self, layout: Mapping[str, Place]) -> None:
+        """Put the docks where `layout_state` found them."""
+        arrange(self._docks, layout)
 
     def reset_layout(self) -> None:
         """Put the docks back into two by two, all shown and of equal size."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QByteArray, QObject, Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QFileDialog
 
 from explorer.errors import GramscopeError
@@ -60,7 +60,7 @@ class Sessions(QObject):
             params=state.params,
             selection=state.selection,
             options={view.name: view.options() for view in window.explore.views if view.options()},
-            layout=bytes(window.explore.layout_state().data()),
+            layout=window.explore.layout_state(),
             theme=theme.chosen(),
         )
 
@@ -165,7 +165,7 @@ class Sessions(QObject):
         for view in window.explore.views:
             view.set_options(same_kinds(view.options(), session.options.get(view.name, {})))
         if session.layout:
-            window.explore.restore_layout(QByteArray(session.layout))
+            window.explore.restore_layout(session.layout)
         window.menus.choose_appearance(session.theme)
 
     def close(self) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +14,10 @@ from PySide6.QtCore import QByteArray, QEvent, QObject, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QComboBox, QLineEdit, QSlider, QWidget
 
+from explorer.errors import GramscopeError
 from explorer.history import History
 from explorer.script import script
+from explorer.session import read_layout
 from explorer.settings import settings
 from explorer.ui.definitions import DEFINITIONS
 from explorer.ui.explain import HelpWindow
@@ -28,6 +33,8 @@ from explorer.views.plot import Plot
 
 if TYPE_CHECKING:
     from explorer.ui.window import MainWindow
+
+log = logging.getLogger(__name__)
 
 Standard = QKeySequence.StandardKey
 
@@ -102,7 +109,8 @@ class Workbench(QObject):
         self.help.close()
         store = settings()
         store.setValue("window/geometry", self._window.saveGeometry())
-        store.setValue("window/layout", self._window.explore.layout_state())
+        places = {name: asdict(place) for name, place in self._window.explore.layout_state().items()}
+        store.setValue("window/layout", json.dumps(places))
 
     def explain(self, view: View) -> None:
         """Open help at a panel's page."""
@@ -110,10 +118,14 @@ class Workbench(QObject):
 
     def _remember(self) -> None:
         store = settings()
-        geometry, layout = store.value("window/geometry"), store.value("window/layout")
+        geometry = store.value("window/geometry")
         if isinstance(geometry, QByteArray):
             self._window.restoreGeometry(geometry)
-        if isinstance(layout, QByteArray):
+        try:
+            layout = read_layout(json.loads(str(store.value("window/layout", "{}"))))
+        except (ValueError, GramscopeError) as error:
+            log.warning("the remembered layout is left alone: %s", error)
+        else:
             self._window.explore.restore_layout(layout)
 
     def _watch_fields(self) -> None:
