@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor
+
+from explorer.models.nested import leaves
 
 PATCHES = "patch_embed.proj.weight"
 PARTS = frozenset(
@@ -58,17 +59,8 @@ class Found:
 
 
 def flatten(value: Any) -> dict[str, Tensor]:
-    """Return the tensors in nested dicts by dotted name; a dict met twice is entered once."""
-    waiting: deque[tuple[str, Any]] = deque([("", value)])
-    found, met = {}, set()
-    while waiting:
-        path, item = waiting.popleft()
-        if isinstance(item, Tensor):
-            found[path] = item
-        elif isinstance(item, Mapping) and id(item) not in met:
-            met.add(id(item))
-            waiting.extend((f"{path}.{key}" if path else str(key), inner) for key, inner in item.items())
-    return found
+    """Return the tensors in nested dicts and lists by dotted name."""
+    return {name: leaf for name, leaf in leaves(value) if isinstance(leaf, Tensor)}
 
 
 def settings_in(value: Any) -> dict[str, Any]:

@@ -224,7 +224,7 @@ def test_safetensors_with_a_setting_of_timm_beside_it(tmp_path: Path) -> None:
     assert source.facts["missing"] == "nothing"
     pixels = source.capture([0], Input(), CPU).image
     assert pixels is not None
-    values = (torch.from_numpy(pixels) / 255 - 0.5) / 0.25
+    values = (torch.from_numpy(pixels.copy()) / 255 - 0.5) / 0.25
     torch.testing.assert_close(source.values(Input())[0].permute(1, 2, 0), values)
 
 
@@ -327,6 +327,24 @@ def test_a_dict_that_holds_itself_ends(tmp_path: Path) -> None:
     value: dict[str, Any] = {"model": small()[1]}
     value["self"] = value
     assert reopened(value, tmp_path).layers == 3
+
+
+def test_lists_of_the_same_lists_are_not_walked_for_ever(tmp_path: Path) -> None:
+    value: Any = [0] * 100
+    for _ in range(5):
+        value = [value] * 100
+    torch.save({"model": small()[1], "laughs": value}, tmp_path / "a.pth")
+    with pytest.raises(GramscopeError, match="more entries than any checkpoint has"):
+        open_state_dict(tmp_path / "a.pth", heads=3)
+
+
+def test_one_model_under_two_names_is_two(tmp_path: Path) -> None:
+    _, state = small()
+    source = reopened({"model": state, "model_ema": state}, tmp_path)
+    assert (source.facts["parameters under"], source.facts["other models in the file"]) == (
+        "model_ema.",
+        "model.",
+    )
 
 
 def test_stops_while_reading_and_while_running(tmp_path: Path) -> None:
