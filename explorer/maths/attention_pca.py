@@ -30,17 +30,17 @@ def head_maps(m: Tensor, coupling: Tensor | float) -> Tensor:
 
 
 def first_scores(x: Tensor, w: Tensor) -> Tensor:
-    """Return x_1·W_r x_k, shape (B, L, R), for prompts `x` (B, L, d)."""
-    return x @ (x[:, 0] @ w).permute(1, 2, 0)
+    """Return x_1·W_r x_k, shape (B, R, L), for prompts `x` (B, L, d)."""
+    return (x[:, 0] @ w).transpose(0, 1) @ x.mT
 
 
 def first_weights(kind: Kind, x: Tensor, w: Tensor) -> Tensor:
-    """Return what the first token gives every token of its prompt, shape (B, L, R).
+    """Return what the first token gives every token of its prompt, shape (B, R, L).
 
     Softmax weights sum to 1 over the prompt; linear weights are the scores over L and may be negative.
     """
     scores = first_scores(x, w)
-    return scores.softmax(1) if kind == "softmax" else scores / x.shape[1]
+    return scores.softmax(-1) if kind == "softmax" else scores / x.shape[1]
 
 
 def attend(kind: Kind, x: Tensor, w: Tensor) -> Tensor:
@@ -72,14 +72,13 @@ def prompt_loss(kind: Kind, x: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
     batch, length, _ = x.shape
     first = x[:, 0]
     weights = first_weights(kind, x, w)
-    outputs = weights.mT @ x
+    outputs = weights @ x
     error = outputs.sum(1) - first
-    along = x @ error[:, :, None]
+    along = error[:, None] @ x.mT
     if kind == "softmax":
-        back = weights * (along - (outputs @ error[:, :, None]).mT)
-        pulled = back.mT @ x
+        pulled = (weights * (along - outputs @ error[:, :, None])) @ x
     else:
-        pulled = (along.mT / length @ x).expand_as(outputs)
+        pulled = (along / length @ x).expand_as(outputs)
     gradient = first.mT @ pulled.transpose(0, 1) * (2 / batch)
     return error.square().sum() / batch, gradient
 
@@ -159,4 +158,5 @@ def readout(outputs: Tensor) -> Tensor:
 
     It is the direction that a trained free head says a prompt has; its sign is free.
     """
-    return torch.linalg.eigh(outputs.mT @ outputs)[1][..., -1]
+    scaled = outputs / outputs.abs().amax((-2, -1), keepdim=True)
+    return torch.linalg.eigh(scaled.mT @ scaled)[1][..., -1]

@@ -92,3 +92,33 @@ def oja_step(direction: Tensor, moment: Tensor, rate: float) -> Tensor:
     """
     moved = direction + rate * (moment @ direction)
     return moved / torch.linalg.vector_norm(moved)
+
+
+def critical_coupling(covariance: Tensor, basis: Tensor) -> float:
+    """Return the largest λ at which `basis[:, 0]` is a minimum of the infinite-prompt loss on the sphere.
+
+    The curvature at u_1 towards u_j is −2λ a_j + λ² b_j with a_j = Q_jj − Q_11 and
+    b_j = a_j S_11 + Q_11 (S_jj − S_11) + 4 Q_1j S_1j for S = Σ, Q = Σ², averaged over covariances; it is
+    positive while λ < 2a_j/b_j (both negative). For one covariance this is `transition` over σ_1.
+
+    Parameters
+    ----------
+    covariance : Tensor, shape (d, d) or (B, d, d)
+    basis : Tensor, shape (d, d)
+        Orthonormal, the leading direction first.
+
+    Returns
+    -------
+    float
+        0 where u_1 is no minimum at any λ.
+    """
+    s = basis.mT @ covariance @ basis
+    q = s @ s
+    s_diagonal, q_diagonal = s.diagonal(dim1=-2, dim2=-1), q.diagonal(dim1=-2, dim2=-1)
+    a = q_diagonal - q_diagonal[..., :1]
+    b = a * s_diagonal[..., :1] + q_diagonal[..., :1] * (s_diagonal - s_diagonal[..., :1])
+    b = b + 4 * q[..., 0, :] * s[..., 0, :]
+    a, b = (part.reshape(-1, part.shape[-1]).mean(0)[1:] for part in (a, b))
+    if bool((a >= 0).any()):
+        return 0.0
+    return float(torch.where(b < 0, 2 * a / b, torch.inf).min())

@@ -61,12 +61,12 @@ def test_attention_is_its_definition(kind, heads):
     loss, _ = pca.prompt_loss(kind, x, w)
     torch.testing.assert_close(loss, (x[:, 0] - expected[:, 0]).square().sum(1).mean(), rtol=1e-12, atol=0)
     weights = pca.first_weights(kind, x, w)
-    torch.testing.assert_close((weights.mT @ x).sum(1), expected[:, 0], rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close((weights @ x).sum(1), expected[:, 0], rtol=1e-12, atol=1e-12)
 
 
 def test_rank_one_score_is_the_product_of_two_projections():
     x, m = prompts(3, 6, 5), unit(5, 1)
-    expected = 0.7 * (x[:, :1] @ m) * (x @ m)
+    expected = 0.7 * (x[:, :1] @ m) * (x @ m).mT
     torch.testing.assert_close(pca.first_scores(x, pca.one_map(m, 0.7)), expected, rtol=1e-12, atol=1e-12)
 
 
@@ -147,7 +147,7 @@ def test_long_prompt_loss_is_the_population_loss(kind):
     w = pca.one_map(m, 0.25)
     losses = torch.cat(
         [
-            (x[:, 0] - (pca.first_weights(kind, x, w).mT @ x)[:, 0]).square().sum(1)
+            (x[:, 0] - (pca.first_weights(kind, x, w) @ x)[:, 0]).square().sum(1)
             for x in (prompts(100, length, 5, seed) * sigma.sqrt() for seed in range(batch // 100))
         ]
     )

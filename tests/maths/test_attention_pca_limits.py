@@ -148,3 +148,36 @@ def test_frames_and_several_covariances_agree_with_the_population_loss():
     for coupling in (0.1, 0.3):
         expected, _ = pca.population_loss(sigmas, pca.one_map(m, coupling))
         assert quadratic.at(coupling) == pytest.approx(expected.item(), rel=1e-12)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.floats(0.05, 4), min_size=2, max_size=6, unique_by=lambda x: round(x, 1)))
+def test_critical_coupling_of_one_covariance_is_the_transition(values):
+    values = sorted(values, reverse=True)
+    sigma, basis = rotated(values)
+    found = limits.critical_coupling(sigma, basis)
+    assert found * values[0] == pytest.approx(limits.transition(values), rel=1e-9)
+
+
+def test_critical_coupling_of_many_covariances_is_where_the_curvature_changes_sign():
+    """Second differences of the mean loss along every great circle through u_1."""
+    generator = torch.Generator().manual_seed(0)
+    factors = torch.randn(500, 6, 4, generator=generator, dtype=torch.float64)
+    factors[..., 0] *= 2
+    sigmas, basis = factors.mT @ factors / 6, torch.eye(4, dtype=torch.float64)
+    critical = limits.critical_coupling(sigmas, basis)
+
+    def curvature(j: int, coupling: float, angle: float = 1e-3) -> float:
+        ahead, behind = (
+            (np.cos(angle) * basis[:, :1] + sign * np.sin(angle) * basis[:, j : j + 1]) for sign in (1, -1)
+        )
+        at = [limits.loss_over_coupling(sigmas, m).at(coupling) for m in (ahead, basis[:, :1], behind)]
+        return at[0] - 2 * at[1] + at[2]
+
+    assert min(curvature(j, 0.99 * critical) for j in (1, 2, 3)) > 0
+    assert min(curvature(j, 1.01 * critical) for j in (1, 2, 3)) < 0
+
+
+def test_no_coupling_holds_a_direction_that_does_not_lead():
+    sigma, basis = rotated([4.0, 2, 1])
+    assert limits.critical_coupling(sigma, basis.flip(1)) == 0

@@ -1,0 +1,1 @@
+"""The attention-based PCA laboratory without its window: settings, prompts, training and sweeps."""

@@ -1,0 +1,87 @@
+"""A person's own table of tokens, or scikit-learn's digits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from explorer.errors import GramscopeError
+from explorer.maths.spectra import whiten
+
+Floats = NDArray[np.float64]
+LARGEST_BYTES = 2**30
+
+
+def load_rows(path: str, whitened: bool) -> Floats:
+    """Return the rows of a table minus their mean, shape (n, d).
+
+    Parameters
+    ----------
+    path : str
+        A CSV file of numbers (a heading line is allowed) or an NPY file; empty: the 1797 digits of
+        scikit-learn, 64 pixels each.
+    whitened : bool
+        Whether the rows are turned to their principal axes and scaled to unit covariance.
+
+    Raises
+    ------
+    GramscopeError
+        If there is no such table of finite numbers that vary.
+    """
+    rows = checked(_digits() if not path else _read(Path(path)))
+    return whiten(rows) if whitened else rows
+
+
+def checked(table: ArrayLike) -> Floats:
+    """Return a table minus its mean row, or say what is wrong with it."""
+    rows = np.asarray(table, dtype=np.float64)
+    if rows.ndim != 2 or min(rows.shape) < 2:
+        raise GramscopeError(
+            f"The table has shape {rows.shape}. It needs a token a row and a feature a column, two of each "
+            "at least."
+        )
+    if not np.isfinite(rows).all():
+        raise GramscopeError("The table has entries that are not finite numbers. Remove or fill them first.")
+    centred = rows - rows.mean(0)
+    if np.abs(centred).max() <= 1e-12 * np.abs(rows).max():
+        raise GramscopeError("All rows of the table are equal, so there is no direction to find.")
+    return centred
+
+
+def _digits() -> Floats:
+    from sklearn.datasets import load_digits
+
+    return np.asarray(load_digits().data, dtype=np.float64)
+
+
+def _read(path: Path) -> Floats:
+    try:
+        if path.stat().st_size > LARGEST_BYTES:
+            raise GramscopeError(f"{path.name} is larger than 1 GB. Give fewer rows.")
+        if path.suffix.lower() == ".npy":
+            return np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
+        return _read_csv(path)
+    except (OSError, ValueError, TypeError) as error:
+        raise GramscopeError(
+            f"{path.name} could not be read as a table of numbers. Give a CSV file (numbers separated by "
+            "commas, one token a line) or an NPY file with a two-dimensional array.",
+            detail=str(error),
+        ) from error
+
+
+def _read_csv(path: Path) -> Floats:
+    lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    if not lines:
+        raise ValueError("the file is empty")
+    separator = next((mark for mark in (",", ";", "\t") if mark in lines[0]), None)
+    return np.loadtxt(lines[_has_heading(lines, separator) :], delimiter=separator, ndmin=2)
+
+
+def _has_heading(lines: list[str], separator: str | None) -> bool:
+    try:
+        [float(cell) for cell in lines[0].split(separator)]
+    except ValueError:
+        return True
+    return False
