@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import sys
 import tempfile
@@ -23,7 +24,11 @@ MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF", "csv": b"#"}
 
 def since_start() -> float:
     """Return the seconds since this process was started."""
-    return time.time() - psutil.Process().create_time()
+    stat = Path("/proc/self/stat")
+    if not stat.exists():
+        return time.time() - psutil.Process().create_time()
+    ticks = int(stat.read_text().rpartition(")")[2].split()[19])
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
 
 
 class SmokeError(Exception):
@@ -88,6 +93,11 @@ def _check_exports(window: MainWindow, folder: Path) -> None:
         print(f"exported {path.name}: {path.stat().st_size} bytes")
 
 
+def _check_messages(window: MainWindow) -> None:
+    if window.messages.bars:
+        raise SmokeError(f"a message appeared: {window.messages.bars[0].message.sentence}")
+
+
 def _drive(folder: Path) -> None:
     application()
     window = build()
@@ -98,7 +108,8 @@ def _drive(folder: Path) -> None:
         wait_until(lambda: bool(painted), "the first paint")
         early = "torch" in sys.modules
         window.opener.open_sample()
-        wait_until(lambda: window.state.result is not None, "the sample's picture")
+        wait_until(lambda: _shown(window) is not None or bool(window.messages.bars), "the sample's picture")
+        _check_messages(window)
         QApplication.processEvents()
         print(f"first paint {painted[0]:.2f} s, torch imported before it: {'yes' if early else 'no'}")
         print(f"the sample's picture {since_start():.2f} s after the process started")
@@ -109,8 +120,7 @@ def _drive(folder: Path) -> None:
         _check_exports(window, folder)
         if early:
             raise SmokeError("torch was imported before the first paint")
-        if window.messages.bars:
-            raise SmokeError(f"a message appeared: {window.messages.bars[0].message.sentence}")
+        _check_messages(window)
     finally:
         window.close()
 
