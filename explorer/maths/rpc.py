@@ -122,20 +122,31 @@ def pap(
     threshold = _threshold(default_lambda(form, *k.shape[-2:]) if lam is None else lam, mu, form)
     upper = threshold[..., None, None]
     lower = -upper
-    low = dual = k.new_zeros(())
-    steps: list[tuple[Tensor, Tensor, Tensor]] = []
-    for _ in range(iterations):
-        gap = torch.sub(k, low).add_(dual)
-        rest = torch.minimum(torch.maximum(gap, lower), upper)
-        joined = low + rest
-        c = torch.sub(joined, dual, alpha=2) if form == "published" else joined
+    operands = (q, k, v, upper) if queries == "asymmetric" else (k, v, upper)
+    low = dual = k.new_zeros(()).expand(torch.broadcast_shapes(*(x.shape for x in operands)))
+    space, joint, other = _scratch(low, *operands)
+    steps: list[tuple[Tensor, Tensor]] = []
+    for i in range(iterations):
+        gap = torch.sub(k, low, out=space).add_(dual)
+        rest = torch.minimum(torch.maximum(gap, lower, out=joint), upper, out=joint)
+        if trace or i == iterations - 1:
+            sparse = gap - rest
+        joined = rest.add_(low)
+        c = torch.sub(joined, dual, alpha=2, out=space) if form == "published" else joined
         asking = c if queries == "symmetric" else q
         low = fused_attention(asking, c, v, scale, mask, bias, softcap)
-        before, dual = dual, joined - low
+        dual = torch.sub(joined, low, out=other)
         if trace:
-            steps.append((_size(dual - before), low, gap - rest))
-    result = Pap(low, gap - rest, c, asking, mu, threshold)
-    return _with_trace(result, steps, _size(k)) if trace else result
+            steps.append((low, sparse))
+    result = Pap(low, sparse, c, asking, mu, threshold)
+    return _with_trace(result, k, steps) if trace else result
+
+
+def _scratch(like: Tensor, *operands: Tensor) -> tuple[Tensor, Tensor, Tensor] | tuple[None, None, None]:
+    """Return memory for intermediate results, so that none is asked for in the loop; none under autograd."""
+    if torch.is_grad_enabled() and any(x.requires_grad for x in operands):
+        return None, None, None
+    return like.new_empty(like.shape), like.new_empty(like.shape), like.new_empty(like.shape)
 
 
 def _threshold(lam: float | Tensor, mu: Tensor, form: Form) -> Tensor:
@@ -144,13 +155,10 @@ def _threshold(lam: float | Tensor, mu: Tensor, form: Form) -> Tensor:
     return t.clamp_max(torch.finfo(t.dtype).max)
 
 
-def _size(x: Tensor) -> Tensor:
-    return torch.linalg.vector_norm(x, dim=(-2, -1))
-
-
-def _with_trace(result: Pap, steps: list[tuple[Tensor, Tensor, Tensor]], key_size: Tensor) -> Pap:
-    left, low, sparse = (torch.stack(column) for column in zip(*steps, strict=True))
-    residuals = left / torch.where(key_size > 0, key_size, 1.0)
+def _with_trace(result: Pap, k: Tensor, steps: list[tuple[Tensor, Tensor]]) -> Pap:
+    low, sparse = (torch.stack(column) for column in zip(*steps, strict=True))
+    left, size = (torch.linalg.vector_norm(x, dim=(-2, -1)) for x in (k - low - sparse, k))
+    residuals = left / torch.where(size > 0, size, 1.0)
     return replace(result, residuals=residuals, trace_low=low, trace_sparse=sparse)
 
 
