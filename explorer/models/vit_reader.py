@@ -20,9 +20,14 @@ IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 class Grey(Preprocessing):
     """For a model of one channel: the mean of red, green and blue."""
 
+    def frame(self, pixels: np.ndarray) -> np.ndarray:
+        """Resize and crop uint8 (H, W, 3), and take its colours away."""
+        grey = Preprocessing.frame(self, pixels).mean(-1, keepdims=True).round().astype(np.uint8)
+        return np.repeat(grey, 3, axis=-1)
+
     def normalise(self, pixels: np.ndarray) -> Tensor:
-        """Turn uint8 (H, W, 3) into float32 (1, 1, H, W)."""
-        return Preprocessing.normalise(self, pixels).mean(1, keepdim=True)
+        """Turn uint8 (H, W, 3), all channels equal, into float32 (1, 1, H, W)."""
+        return Preprocessing.normalise(self, pixels)[:, :1]
 
     def pixels_of(self, values: Tensor) -> np.ndarray:
         """Turn normalised values (1, 1, H, W) back into uint8 (H, W, 3)."""
