@@ -6,10 +6,12 @@ that is itself differentiable.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -95,15 +97,33 @@ class Seen(NamedTuple):
     v: Tensor
 
 
+_exchanged: ContextVar[Mapping[nn.Module, AttentionFn]] = ContextVar(
+    "exchanged attention", default=MappingProxyType({})
+)
+_watched: ContextVar[Mapping[nn.Module, list[Seen]]] = ContextVar(
+    "watched attention", default=MappingProxyType({})
+)
+"""Of this thread, so that one may exchange or watch attention while another runs the same model."""
+
+T = TypeVar("T")
+
+
+@contextmanager
+def _setting(variable: ContextVar[T], value: T) -> Iterator[None]:
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
+
+
 class Attention(nn.Module):
     """Self-attention of one block.
 
     Attributes
     ----------
     attend : AttentionFn
-        What is done with q, k and v; exchange it by `Vit.attending`.
-    seen : list of Seen or None
-        Where the layer puts what it worked on while `Vit.watching`.
+        What is done with q, k and v, unless `Vit.attending` exchanges it for a while.
     """
 
     def __init__(self, config: VitConfig, layer: int) -> None:
@@ -119,11 +139,15 @@ class Attention(nn.Module):
         if config.attention_scale is not None:
             self.s = nn.Parameter(torch.zeros(config.attention_scale))
             self.attend = self._scaled
-        self.seen: list[Seen] | None = None
 
     def _scaled(self, q: Tensor, k: Tensor, v: Tensor, scale: float, layer: int) -> Tensor:
         s = self.s if self.s.numel() == 1 else self.s.reshape(self.heads, 1, 1)
         return scaled(s)(q, k, v, scale, layer)
+
+    @property
+    def current(self) -> AttentionFn:
+        """What is done with q, k and v in this thread now."""
+        return _exchanged.get().get(self, self.attend)
 
     def value_weights(self) -> Tensor:
         """Return the heads' value weights, (H, D, C)."""
@@ -137,9 +161,9 @@ class Attention(nn.Module):
         *queries, k, v = parts.permute(2, 0, 3, 1, 4)
         k = self.k_norm(k)
         q = self.q_norm(queries[0]) if queries else k
-        if self.seen is not None:
-            self.seen.append(Seen(x, q, k, v))
-        out = self.attend(q, k, v, self.scale, self.layer)
+        if self in (watched := _watched.get()):
+            watched[self].append(Seen(x, q, k, v))
+        out = self.current(q, k, v, self.scale, self.layer)
         return self.proj(out.transpose(1, 2).reshape(batch, tokens, dim))
 
 
@@ -296,26 +320,16 @@ class Vit(nn.Module):
 
     @contextmanager
     def attending(self, attend: AttentionFn, layers: Iterable[int] | None = None) -> Iterator[None]:
-        """Exchange the attention of `layers` (all by default) inside the `with` block."""
-        chosen = [self.attention(i) for i in (range(self.config.depth) if layers is None else layers)]
-        before = [module.attend for module in chosen]
-        try:
-            for module in chosen:
-                module.attend = attend
+        """Exchange the attention of `layers` (all by default) for this thread, inside the `with` block."""
+        chosen = range(self.config.depth) if layers is None else layers
+        exchanged = {self.attention(layer): attend for layer in chosen}
+        with _setting(_exchanged, {**_exchanged.get(), **exchanged}):
             yield
-        finally:
-            for module, own in zip(chosen, before, strict=True):
-                module.attend = own
 
     @contextmanager
     def watching(self, layers: Iterable[int]) -> Iterator[dict[int, list[Seen]]]:
-        """Collect what `layers` work on inside the `with` block, one `Seen` a forward pass."""
+        """Collect what `layers` work on in this thread inside the `with` block, one `Seen` a forward pass."""
         kept: dict[int, list[Seen]] = {layer: [] for layer in layers}
-        before = {layer: self.attention(layer).seen for layer in kept}
-        try:
-            for layer, seen in kept.items():
-                self.attention(layer).seen = seen
+        watched = {self.attention(layer): seen for layer, seen in kept.items()}
+        with _setting(_watched, {**_watched.get(), **watched}):
             yield kept
-        finally:
-            for layer, own in before.items():
-                self.attention(layer).seen = own

@@ -123,7 +123,7 @@ class StateDictSource(Source):
         attend : callable
             Takes an `AttentionCall`, returns (B, H, N, D); its `proceed` is the model's own attention.
         """
-        own = {layer: self.model.attention(layer).attend for layer in layers}
+        own = {layer: self.model.attention(layer).current for layer in layers}
 
         def adapted(q: Tensor, k: Tensor, v: Tensor, scale: float, layer: int) -> Tensor:
             def proceed(call: AttentionCall) -> Tensor:
@@ -146,6 +146,9 @@ class StateDictSource(Source):
                 elif name.endswith(".bias"):
                     parameter.zero_()
         model = model.to(self.model.pos_embed.dtype).requires_grad_(False).eval()
+        if self.model.config.attention_scale is None:  # a scaled layer attends by its own s
+            for layer in range(self.layers):
+                model.attention(layer).attend = self.model.attention(layer).attend
         return StateDictSource(f"{self.name}, untrained", model, self.reader, {}, self.notes)
 
     def close(self) -> None:

@@ -206,6 +206,14 @@ def test_the_rpc_model_runs_what_it_was_trained_with() -> None:
         assert not torch.allclose(source.logits(values, CPU), own, atol=0.1)
 
 
+def test_the_untrained_twin_attends_as_the_trained_model() -> None:
+    twin = shipped("rpc").untrained(0)
+    values = as_input(load_digits("test").images[:2])
+    rpc_output = twin.logits(values, CPU)
+    with twin.attending(lambda call: call.softmax(), range(4)):
+        assert not torch.equal(twin.logits(values, CPU), rpc_output)
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_gradients_reach_the_pixels_of_the_shipped_models(variant: str) -> None:
     source = shipped(variant)

@@ -365,7 +365,10 @@ def test_another_attention_through_the_source_and_a_layer_that_is_not_there(tmp_
         assert torch.equal(source.logits(pixels, CPU), before)
     with source.attending(lambda call: call.softmax(), [0, 1]):
         assert torch.equal(source.logits(pixels, CPU), before)
+    with source.attending(lambda call: call.v, [0, 1]), source.attending(lambda call: call.proceed(), [0, 1]):
+        nested = source.logits(pixels, CPU)
     with source.attending(lambda call: call.v, [0, 1]):
+        assert torch.equal(source.logits(pixels, CPU), nested)
         assert not torch.equal(source.logits(pixels, CPU), before)
     assert torch.equal(source.logits(pixels, CPU), before)
     with pytest.raises(GramscopeError, match="There is no layer 3"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -128,7 +129,19 @@ def test_watching_ends_also_after_an_exception_and_nests() -> None:
         assert outer[0] == []
         model.run(pixels)
     assert len(outer[0]) == 1
-    assert all(model.attention(layer).seen is None for layer in range(3))
+    model.run(pixels)
+    assert len(outer[0]) == len(inner[2]) == 1
+
+
+def test_threads_watch_and_exchange_each_for_itself() -> None:
+    model = randomised(SMALL)
+    pixels = images(SMALL)
+    before = model(pixels)
+    with ThreadPoolExecutor(1) as pool, model.watching([0]) as seen, model.attending(symmetric):
+        assert torch.equal(pool.submit(model, pixels).result(), before)
+        assert seen[0] == []
+        assert not torch.equal(model(pixels), before)
+        assert len(seen[0]) == 1
 
 
 def test_another_attention_is_used_in_the_chosen_layers_only_and_gone_after() -> None:
