@@ -55,7 +55,7 @@ class CheckMenu(QToolButton):
 
     def choose(self, places: Iterable[int]) -> None:
         """Tick exactly these."""
-        self._order = list(dict.fromkeys(int(i) for i in places if i >= 0))
+        self._order = list(dict.fromkeys(i for i in places if isinstance(i, int) and i >= 0))
         self._cut()
 
     def _tick(self, place: int, on: bool) -> None:
