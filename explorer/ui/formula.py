@@ -35,10 +35,10 @@ def _set(match: re.Match[str]) -> str:
         return f"<{tag}>{f'<i>{inner}</i>' if pair else formula(inner)}</{tag}>"
     if match["letter"] and match["letter"] not in _UPRIGHT:
         return f"<i>{match['letter']}</i>"
-    return html.escape(match[0])
+    return html.escape(match[0], quote=False)
 
 
 def prose(text: str) -> str:
     """Return prose in HTML, with what stands between $ signs set as a formula."""
     parts = text.split("$")
-    return "".join(formula(part) if i % 2 else html.escape(part) for i, part in enumerate(parts))
+    return "".join(formula(part) if i % 2 else html.escape(part, quote=False) for i, part in enumerate(parts))

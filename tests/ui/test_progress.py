@@ -1,0 +1,76 @@
+"""Long work says what it does, how long it will take, and can be cancelled."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from explorer.tasks import Progress, ShouldStop, Task
+from explorer.ui import progress as module
+from explorer.ui.progress import TaskProgress, duration, remaining
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(2, "about 5 s"), (42, "about 40 s"), (89, "about 90 s"), (200, "about 3 min"), (7300, "about 2 h")],
+)
+def test_a_time_in_words(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "done", "total", "left"),
+    [(10, 25, 100, 30), (10, 100, 100, 0), (0.5, 50, 100, None), (10, 0, 100, None), (10, 5, 0, None)],
+)
+def test_what_is_left(elapsed: float, done: int, total: int, left: float | None) -> None:
+    assert remaining(elapsed, done, total) == left
+
+
+def test_it_comes_with_the_work_and_cancels_it(qtbot: QtBot) -> None:
+    task = Task("test")
+    bar = TaskProgress(task)
+    qtbot.addWidget(bar)
+    assert bar.isHidden()
+    stopped, go = threading.Event(), threading.Event()
+
+    def work(progress: Progress, should_stop: ShouldStop) -> None:
+        progress(1, 4, "reading")
+        go.wait(5)
+        while not should_stop():
+            pass
+        stopped.set()
+
+    task.run(work)
+    qtbot.waitUntil(lambda: bar.what.text() == "reading")
+    assert (bar.bar.value(), bar.bar.maximum()) == (1, 4)
+    assert bar.isVisible()
+    qtbot.mouseClick(bar.cancel, Qt.MouseButton.LeftButton)
+    assert bar.isHidden()
+    go.set()
+    assert stopped.wait(5)
+    task.close()
+
+
+def test_long_work_says_how_long_before_and_meanwhile(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FIRST_S", 0.0)
+    monkeypatch.setattr(module, "LONG_S", 0.01)
+    task = Task("test", inline=True)
+    bar = TaskProgress(task)
+    qtbot.addWidget(bar)
+    bar.announce("sweeping", 40.0)
+    assert bar.what.text() == "sweeping, about 40 s"
+    bar.announce("sweeping", 0.001)
+    assert bar.what.text() == "sweeping"
+    heard: list[str] = []
+
+    def work(progress: Progress, should_stop: ShouldStop) -> None:
+        threading.Event().wait(0.02)
+        progress(1, 2000, "sweeping")
+        heard.append(bar.what.text())
+
+    task.run(work)
+    assert heard[0].startswith("sweeping, about ") and heard[0].endswith("left")
+    assert bar.isHidden()
