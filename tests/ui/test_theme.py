@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import itertools
 
 import numpy as np
@@ -140,10 +141,9 @@ def test_using_a_scheme_ends_even_when_drawing_fails() -> None:
 def test_a_plot_that_is_gone_is_forgotten(qtbot: QtBot) -> None:
     plot = pg.PlotItem()
     theme.style_plot(plot)
+    gc.collect()
     known = len(theme.theme()._plots)
     del plot
-    import gc
-
     gc.collect()
     assert len(theme.theme()._plots) == known - 1
 
