@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt
@@ -29,14 +29,14 @@ class Exports(QObject):
     ----------
     window : QWidget
         Above which the dialog appears.
-    views : list of View
-        The panels of the whole figure.
+    views : callable
+        Gives all panels; those that are visible are the whole figure.
     """
 
-    def __init__(self, window: QWidget, views: Sequence[View]) -> None:
+    def __init__(self, window: QWidget, views: Callable[[], Sequence[View]]) -> None:
         super().__init__(window)
         self._window = window
-        self._views = list(views)
+        self._views = views
 
     def ask(self, views: Sequence[View] | None = None) -> None:
         """Ask for a file and write the panels (None: the figure of all) to it."""
@@ -89,4 +89,4 @@ class Exports(QObject):
             info("The numbers are on the clipboard, as CSV.")
 
     def _shown(self, views: Sequence[View] | None) -> Sequence[View]:
-        return [view for view in self._views if view.isVisible()] if views is None else views
+        return [view for view in self._views() if view.isVisible()] if views is None else views

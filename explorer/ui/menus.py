@@ -94,7 +94,22 @@ class Menus(QObject):
         )
         dialog.open()
 
+    def add_page(self, title: str, show: Callable[[], object], place: int) -> QAction:
+        """Add a page to the top of the View menu, with Alt and its number."""
+        before = self.view.actions()[place]
+        action = self.add(self.view, title, show, f"Alt+{place + 1}")
+        action.setCheckable(True)
+        self._pages.addAction(action)
+        self.view.insertAction(before, action)
+        return action
+
+    def show_page(self, place: int) -> None:
+        """Check the page that is shown."""
+        self._pages.actions()[place].setChecked(True)
+
     def _view(self, menu: QMenu) -> None:
+        self._pages = QActionGroup(self)
+        menu.addSeparator()
         for panel in self._window.explore.panels.values():
             menu.addAction(panel.toggleViewAction())
         self.add(menu, "Reset layout", self._window.explore.reset_layout)

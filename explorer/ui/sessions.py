@@ -59,7 +59,7 @@ class Sessions(QObject):
             origin=window.opener.origin,
             params=state.params,
             selection=state.selection,
-            options={view.name: view.options() for view in window.explore.views if view.options()},
+            options={view.name: view.options() for view in window.views if view.options()},
             layout=window.explore.layout_state(),
             theme=theme.chosen(),
         )
@@ -162,7 +162,7 @@ class Sessions(QObject):
     def _restore(self, session: Session) -> None:
         window = self._window
         window.state.select(session.selection)
-        for view in window.explore.views:
+        for view in window.views:
             view.set_options(same_kinds(view.options(), session.options.get(view.name, {})))
         if session.layout:
             window.explore.restore_layout(session.layout)
@@ -181,6 +181,10 @@ class Sessions(QObject):
 
 def same_kinds(present: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Return of `wanted` what a view has, where the value is of the kind that the view's own is."""
-    return {
-        key: value for key, value in wanted.items() if key in present and type(value) is type(present[key])
-    }
+    return {key: value for key, value in wanted.items() if key in present and _alike(value, present[key])}
+
+
+def _alike(value: Any, present: Any) -> bool:
+    if isinstance(value, list) and isinstance(present, list) and present:
+        return {type(item) for item in value} <= {type(item) for item in present}
+    return type(value) is type(present)

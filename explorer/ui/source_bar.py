@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
     QLineEdit,
     QMenu,
-    QProgressBar,
-    QPushButton,
     QSizePolicy,
     QSpinBox,
     QToolBar,
@@ -22,7 +20,9 @@ from PySide6.QtWidgets import (
 from explorer.params import Input, Params
 from explorer.result import Result
 from explorer.state import State
+from explorer.tasks import Task
 from explorer.ui import bindings
+from explorer.ui.progress import TaskProgress
 
 if TYPE_CHECKING:
     from explorer.models.base import Source
@@ -42,27 +42,28 @@ def _picker(state: State, name: str, tip: str) -> QSpinBox:
 class SourceBar(QToolBar):
     """Shows and sets where in the model the picture is from.
 
-    Signals
-    -------
-    cancelled()
-        The person no longer wants what is being opened.
+    Parameters
+    ----------
+    state : State
+    sources : QMenu
+        Under the source button.
+    opening : Task
+        What opens sources; it is shown while it runs, with Cancel.
     """
 
-    cancelled = Signal()
-
-    def __init__(self, state: State, sources: QMenu) -> None:
+    def __init__(self, state: State, sources: QMenu, opening: Task) -> None:
         super().__init__("Source")
         self._state = state
         self.setObjectName("source-bar")
         self.setMovable(False)
         self._add_source(sources)
+        self._add_progress(opening)
         self._add_place()
         self._add_input()
         self._add_device()
         state.source_changed.connect(self._on_source)
         state.params_changed.connect(self._on_params)
         state.result_changed.connect(self._on_result)
-        self.opening(False)
 
     def _add_source(self, sources: QMenu) -> None:
         self.source = QToolButton()
@@ -72,15 +73,12 @@ class SourceBar(QToolBar):
         self.source.setToolTip("The source: a checkpoint, captured heads or synthetic data.")
         self.source.setAccessibleName("Source")
         self.addWidget(self.source)
-        self.progress = QProgressBar()
-        self.progress.setFixedWidth(96)
-        self.progress.setTextVisible(False)
-        self.what = QLabel()
-        self.what.setProperty("role", "secondary")
-        self.cancel = QPushButton("Cancel")
-        self.cancel.setToolTip("Stop opening and keep what is shown.")
-        self.cancel.clicked.connect(self.cancelled)
-        self._opening = [self.addWidget(widget) for widget in (self.progress, self.what, self.cancel)]
+
+    def _add_progress(self, opening: Task) -> None:
+        self.progress = TaskProgress(opening, "Stop opening and keep what is shown.")
+        action = self.addWidget(self.progress)
+        action.setVisible(False)
+        opening.running_changed.connect(action.setVisible)
 
     def _add_place(self) -> None:
         state = self._state
@@ -130,19 +128,6 @@ class SourceBar(QToolBar):
         self.in_use.setProperty("role", "secondary")
         self.in_use.setToolTip("The device in use")
         self.addWidget(self.in_use)
-
-    def opening(self, on: bool, name: str = "") -> None:
-        """Show that something is being opened, with Cancel."""
-        for action in self._opening:
-            action.setVisible(on)
-        self.progress.setRange(0, 0)
-        self.what.setText(name)
-
-    def show_progress(self, done: int, total: int, what: str) -> None:
-        """Show how far the opening is."""
-        self.progress.setRange(0, max(total, 0))
-        self.progress.setValue(done)
-        self.what.setText(what)
 
     def _on_source(self, source: Source) -> None:
         self.source.setText(source.name)

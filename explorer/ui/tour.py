@@ -14,12 +14,14 @@ from explorer.session import Origin
 from explorer.settings import settings
 from explorer.ui.callout import Callout
 from explorer.ui.formula import prose
-from explorer.views.words import percent
+from explorer.views.words import figure, percent
 
 if TYPE_CHECKING:
     from explorer.ui.window import MainWindow
 
 SEEN = "tour/seen"
+LAYER, HEAD = 2, 1
+"""A head of the sample whose breakdown point lies within the slider's range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +41,17 @@ def breakdown(result: Result) -> str:
             "The curves are being computed. The level from which RPC stays worse than softmax is its "
             "breakdown point."
         )
-    against = "each against its own clean output. RPC against softmax's clean output is drawn too."
     if curves.outcome == "at a level" and curves.breakdown is not None:
-        return (
-            f"From a level of {percent(curves.breakdown)} RPC stays worse than softmax on this head: its "
-            f"breakdown point, {against}"
-        )
-    if curves.outcome == "at once":
-        return f"On this head RPC is worse than softmax from the first level on, {against}"
-    return f"On this head RPC never becomes worse than softmax for good, {against}"
+        said = f"stays worse than softmax from a level of {percent(curves.breakdown)}: its breakdown point"
+    elif curves.outcome == "at once":
+        said = "is worse than softmax from the first level on"
+    else:
+        said = "never becomes worse than softmax for good"
+    apart = figure(float(curves.mean["rpc_to_softmax"][0]), 2)
+    return (
+        f"Each against its own clean output, RPC {said}. Yet on clean keys RPC's output already differs from "
+        f"softmax's by {apart} of its norm: holding still is no merit by itself."
+    )
 
 
 STEPS = (
@@ -55,8 +59,9 @@ STEPS = (
         lambda window: window.explore.panels["attention"],
         "One head at work",
         lambda result: (
-            "A small vision transformer reads a digit. Row $i$ says how patch $i$ spreads its attention over "
-            "the others. The bar above chooses layer, head and input."
+            f"Layer {result.params.layer}, head {result.params.head} of a small vision transformer that "
+            "reads a digit. Row $i$ says how patch $i$ spreads its attention over the others. The bar above "
+            "chooses another."
         ),
     ),
     Step(
@@ -115,19 +120,16 @@ class Tour(QObject):
         return settings().value(SEEN, False, type=bool) is True
 
     def start(self) -> None:
-        """Begin, on the sample, which is opened where something else is."""
-        window = self._window
-        self.at = None
-        if (
-            window.state.source is not None
-            and window.opener.origin == Origin()
-            and window.state.result is not None
-        ):
-            self._show(0)
-            return
-        self._waiting = True
-        if window.state.source is None or window.opener.origin != Origin():
-            window.opener.open_sample()
+        """Begin, on a head of the sample, which is opened where something else is."""
+        state = self._window.state
+        self.at, self._waiting = None, True
+        if state.source is None or not self._on_sample():
+            self._window.opener.open_sample()
+        elif state.result is not None:
+            self._on_result(state.result)
+
+    def _on_sample(self) -> bool:
+        return self._window.opener.origin == Origin()
 
     def end(self) -> None:
         """Stop, and remember that it was seen."""
@@ -136,7 +138,12 @@ class Tour(QObject):
         settings().setValue(SEEN, True)
 
     def _on_result(self, result: Result) -> None:
-        if self._waiting and self._window.opener.origin == Origin():
+        if not self._on_sample():
+            if self.at is not None:
+                self.end()
+        elif self._waiting and (result.params.layer, result.params.head) != (LAYER, HEAD):
+            self._window.state.update(layer=LAYER, head=HEAD, query=None)
+        elif self._waiting:
             self._waiting = False
             self._show(0)
         elif self.at is not None:
@@ -163,6 +170,7 @@ class Tour(QObject):
         last = place == len(STEPS) - 1
         callout.next.setText("Done" if last else "Next")
         callout.skip.setVisible(not last)
+        self._window.pages.show_page(0)
         target = step.target(self._window)
         target.show()
         target.raise_()

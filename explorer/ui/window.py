@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import (
+    QAction,
     QCloseEvent,
     QDragEnterEvent,
     QDragLeaveEvent,
@@ -19,7 +21,6 @@ from PySide6.QtWidgets import (
     QInputDialog,
     QLabel,
     QMainWindow,
-    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -36,8 +37,10 @@ from explorer.ui.exports import Exports
 from explorer.ui.menus import Menus
 from explorer.ui.messages import MessageArea, report
 from explorer.ui.opener import Opener
+from explorer.ui.panel import Panel
 from explorer.ui.sentence import sentence, small_print
 from explorer.ui.source_bar import SourceBar
+from explorer.ui.tabs import Tabs
 from explorer.ui.workbench import Workbench
 from explorer.views.base import View
 
@@ -53,15 +56,20 @@ class MainWindow(QMainWindow):
     runner : Runner
     opener : Opener
     explore : ExplorePage
+    pages : Tabs
+        The explore page first; `add_page` adds others.
     messages : MessageArea
 
     Signals
     -------
     painted()
         After the first paint.
+    closing()
+        Before it closes: whatever runs for a page stops now.
     """
 
     painted = Signal()
+    closing = Signal()
 
     def __init__(self, state: State, runner: Runner, opener: Opener) -> None:
         super().__init__()
@@ -71,18 +79,38 @@ class MainWindow(QMainWindow):
         self.resize(1280, 800)
         self.setMinimumSize(960, 600)
         self.explore: ExplorePage = ExplorePage(state)
-        self.pages = QStackedWidget()
-        self.pages.addWidget(self.explore)
-        self.exports = Exports(self, self.explore.views)
+        self.pages = Tabs()
+        self.exports = Exports(self, lambda: self.views)
         self.messages = MessageArea()
         self.setCentralWidget(self._centre())
         self.menus = Menus(self)
-        self.bar = SourceBar(state, self.menus.sources)
+        self.bar = SourceBar(state, self.menus.sources, opener.task)
         self.addToolBar(self.bar)
         self.drop_zone = DropZone(self)
         self._painted = False
         self.workbench = Workbench(self)
         self._connect()
+        self.add_page("Explore", lambda: self.explore)
+
+    @property
+    def views(self) -> list[View]:
+        """The panels of every page made so far."""
+        return self.findChildren(View)
+
+    def add_page(self, title: str, make: Callable[[], QWidget]) -> QAction:
+        """Add a page to the row of tabs and to the View menu, and return the menu's action.
+
+        Parameters
+        ----------
+        title : str
+        make : callable
+            Makes the page when it is first shown. Its panels are connected then; what it runs in the
+            background must stop at `closing`.
+        """
+        place = self.pages.count
+        action = self.menus.add_page(title, partial(self.pages.show_page, place), place)
+        self.pages.add(title, make)
+        return action
 
     def _centre(self) -> QWidget:
         self.sentence = QLabel(NOTHING)
@@ -114,12 +142,14 @@ class MainWindow(QMainWindow):
         self.opener.failed.connect(report)
         self.opener.opened.connect(self._on_opened)
         self.opener.heads_needed.connect(self._ask_heads)
-        self.opener.task.running_changed.connect(self.bar.opening)
-        self.opener.task.progressed.connect(self.bar.show_progress)
-        self.bar.cancelled.connect(self.opener.task.cancel)
         self.drop_zone.dropped.connect(self.take)
-        for panel in self.explore.panels.values():
+        self.pages.made.connect(self._on_page)
+        self.pages.changed.connect(self.menus.show_page)
+
+    def _on_page(self, page: QWidget) -> None:
+        for panel in page.findChildren(Panel):
             panel.asked.connect(self._serve)
+        self.workbench.furnish(page)
 
     def take(self, what: str, paths: Sequence[Path]) -> None:
         """Open what was dropped as a session or checkpoint, or read it as the model's input."""
@@ -191,6 +221,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Stop what runs, then close."""
+        self.closing.emit()
         self.workbench.close()
         self.opener.task.close()
         self.runner.close()

@@ -22,7 +22,7 @@ from explorer.settings import settings
 from explorer.ui.definitions import DEFINITIONS
 from explorer.ui.explain import HelpWindow
 from explorer.ui.health import HealthPanel
-from explorer.ui.messages import info
+from explorer.ui.messages import info, report
 from explorer.ui.pages import about_page, definition_of, definition_page, symbols_page
 from explorer.ui.palette import Palette
 from explorer.ui.sessions import Sessions
@@ -89,8 +89,10 @@ class Workbench(QObject):
         self._file()
         self._edit()
         self._view()
+        self._go()
         self._help()
-        self._watch_fields()
+        self._keys = FieldKeys(self)
+        self._watch_fields(window)
         self._remember()
 
     def begin(self, paths: Sequence[Path]) -> None:
@@ -112,6 +114,13 @@ class Workbench(QObject):
         places = {name: asdict(place) for name, place in self._window.explore.layout_state().items()}
         store.setValue("window/layout", json.dumps(places))
 
+    def furnish(self, page: QWidget) -> None:
+        """Give a page that was just made what the others have: undo and keys of its fields, help."""
+        self._watch_fields(page)
+        for view in page.findChildren(View):
+            definition = definition_of(view)
+            self.help.add(definition.title, partial(definition_page, definition))
+
     def explain(self, view: View) -> None:
         """Open help at a panel's page."""
         self.help.open_at(definition_of(view).title)
@@ -128,12 +137,11 @@ class Workbench(QObject):
         else:
             self._window.explore.restore_layout(layout)
 
-    def _watch_fields(self) -> None:
-        keys = FieldKeys(self)
+    def _watch_fields(self, root: QWidget) -> None:
         for kind in (QAbstractSpinBox, QComboBox, QSlider):
-            for field in self._window.findChildren(kind):
-                field.installEventFilter(keys)
-        for slider in self._window.findChildren(QSlider):
+            for field in root.findChildren(kind):
+                field.installEventFilter(self._keys)
+        for slider in root.findChildren(QSlider):
             slider.sliderPressed.connect(self.history.begin)
             slider.sliderReleased.connect(self.history.end)
 
@@ -171,8 +179,11 @@ class Workbench(QObject):
 
     def _copy_script(self) -> None:
         state = self._window.state
-        name = state.source.name if state.source is not None else "nothing yet"
-        QGuiApplication.clipboard().setText(script(self._window.opener.origin, state.params, name))
+        if state.source is None:
+            report(GramscopeError("There is nothing to copy yet. Open a model or the sample first."))
+            return
+        text = script(self._window.opener.origin, state.params, state.source.name)
+        QGuiApplication.clipboard().setText(text)
         info("A Python program that computes these numbers is on the clipboard.")
 
     def _view(self) -> None:
@@ -189,10 +200,29 @@ class Workbench(QObject):
 
     def home(self) -> None:
         """Bring every plot back to its whole picture."""
-        for view in self._window.explore.views:
+        for view in self._window.views:
             for plot in view.plot_items:
                 if isinstance(plot, Plot):
                     plot.fit()
+
+    def _go(self) -> None:
+        menus = self._window.menus
+        add = partial(menus.add, menus.go, before="Select nothing")
+        add("Select next token", partial(self._select_token, 1), "Alt+Right")
+        add("Select previous token", partial(self._select_token, -1), "Alt+Left")
+        add("Add next token", partial(self._select_token, 1, True), "Alt+Shift+Right")
+        add("Add previous token", partial(self._select_token, -1, True), "Alt+Shift+Left")
+
+    def _select_token(self, step: int, extend: bool = False) -> None:
+        """Select the token beside the selection, or the first or last one where nothing is selected."""
+        state = self._window.state
+        if state.result is None:
+            return
+        places = state.result.positions.tolist()
+        rows = [row for row, place in enumerate(places) if place in state.selection]
+        edge = max(rows, default=-1) if step > 0 else min(rows, default=len(places))
+        token = frozenset({places[min(max(edge + step, 0), len(places) - 1)]})
+        state.select(state.selection | token if extend else token)
 
     def _make_help(self) -> HelpWindow:
         window = HelpWindow(self._window)
@@ -220,7 +250,7 @@ class Workbench(QObject):
 
     def _help_here(self) -> None:
         """Open help at the panel that has the keyboard, or at the first one."""
-        views = self._window.explore.views
+        views = [view for view in self._window.views if view.isVisible()] or self._window.explore.views
         inside: QWidget | None = QApplication.focusWidget()
         while inside is not None and not isinstance(inside, View):
             inside = inside.parentWidget()

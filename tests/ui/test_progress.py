@@ -6,11 +6,14 @@ import threading
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMainWindow, QMenu
 from pytestqt.qtbot import QtBot
 
+from explorer.state import State
 from explorer.tasks import Progress, ShouldStop, Task
 from explorer.ui import progress as module
 from explorer.ui.progress import TaskProgress, duration, remaining
+from explorer.ui.source_bar import SourceBar
 
 
 @pytest.mark.parametrize(
@@ -74,3 +77,26 @@ def test_long_work_says_how_long_before_and_meanwhile(qtbot: QtBot, monkeypatch:
     task.run(work)
     assert heard[0].startswith("sweeping, about ") and heard[0].endswith("left")
     assert bar.isHidden()
+
+
+def test_opening_is_shown_in_the_source_bar_with_cancel(qtbot: QtBot) -> None:
+    task = Task("test")
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    bar = SourceBar(State(), QMenu(window), task)
+    window.addToolBar(bar)
+    with qtbot.waitExposed(window):
+        window.show()
+    assert not bar.progress.isVisible()
+
+    def work(progress: Progress, should_stop: ShouldStop) -> None:
+        progress(3, 10, "reading weights")
+        while not should_stop():
+            pass
+
+    task.run(work)
+    qtbot.waitUntil(lambda: bar.progress.what.text() == "reading weights")
+    assert bar.progress.isVisible() and bar.progress.width() > 100
+    qtbot.mouseClick(bar.progress.cancel, Qt.MouseButton.LeftButton)
+    assert not bar.progress.isVisible()
+    task.close()

@@ -138,10 +138,22 @@ def test_a_folder_that_cannot_be_written_is_told(window: MainWindow, tmp_path: P
     assert window.workbench.sessions.path is None
 
 
-def test_nothing_open_is_nothing_to_save(qtbot: QtBot) -> None:
+def test_nothing_open_is_nothing_to_save_or_copy(qtbot: QtBot) -> None:
     with sit_down(qtbot, recipe=None) as window:
         window.workbench.sessions.save_to(Path("a.gramscope"))
         assert "nothing to save" in sentences(window)[0]
+        window.menus.actions["Copy as Python"].trigger()
+        assert "nothing to copy" in sentences(window)[0]
+
+
+def test_a_session_on_the_command_line_opens(qtbot: QtBot, heads: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.gramscope"
+    save(Session(Origin(paths=(str(heads),)), Params(head=1, queries="asymmetric")), path)
+    with sit_down(qtbot, recipe=None) as window:
+        window.workbench.begin([path])
+        settle()
+        assert window.state.params.head == 1
+        assert window.workbench.tour.at is None
 
 
 def test_options_of_another_kind_are_left_alone(window: MainWindow) -> None:

@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 from explorer.session import Origin
 from explorer.ui.tour import STEPS, Tour, breakdown
 from explorer.ui.window import MainWindow
-from explorer.views.words import percent
-from tests.ui.desk import press, settle, sit_down
+from explorer.views.words import figure, percent
+from tests.ui.desk import SMALL, press, settle, sit_down
 
 LEFT = Qt.MouseButton.LeftButton
 Key = Qt.Key
@@ -65,17 +65,18 @@ def test_it_ends_with_the_measured_breakdown(qtbot: QtBot, window: MainWindow) -
         press(qtbot, Key.Key_Space)
     curves = window.state.result.curves
     assert curves.seeds == curves.seeds_wanted
+    assert curves.outcome == "at a level" and 0.02 < curves.breakdown < 0.4
     text = window.workbench.tour.callout.text.text()
-    if curves.outcome == "at a level":
-        assert percent(curves.breakdown) in text
     assert text == breakdown(window.state.result)
+    assert percent(curves.breakdown) in text
+    assert figure(curves.mean["rpc_to_softmax"][0], 2) in text
     window.workbench.tour.end()
 
 
 @pytest.mark.parametrize(
     ("outcome", "level", "words"),
     [
-        ("at a level", 0.12, "From a level of 12 % RPC stays worse than softmax on this head"),
+        ("at a level", 0.12, "RPC stays worse than softmax from a level of 12 %: its breakdown point"),
         ("at once", None, "RPC is worse than softmax from the first level on"),
         ("never", None, "RPC never becomes worse than softmax for good"),
         ("unknown", None, "being computed"),
@@ -140,6 +141,16 @@ def test_from_another_source_it_opens_the_sample(qtbot: QtBot) -> None:
         assert window.opener.origin == Origin()
         assert window.workbench.tour.at == 0
         window.workbench.tour.end()
+
+
+def test_another_source_ends_it(qtbot: QtBot, window: MainWindow) -> None:
+    window.workbench.begin([])
+    settle()
+    assert window.workbench.tour.at == 0
+    window.open_recipe(SMALL)
+    settle()
+    assert window.workbench.tour.at is None
+    assert not window.workbench.tour.callout.isVisible()
 
 
 def test_it_follows_the_window_and_brings_a_closed_panel_back(qtbot: QtBot, window: MainWindow) -> None:

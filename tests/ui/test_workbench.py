@@ -135,6 +135,22 @@ def test_arrows_walk_through_heads_and_layers_wherever_the_keyboard_is(
         assert (window.state.params.layer, window.state.params.head) == (1, 1), place
 
 
+def test_tokens_are_selected_from_the_keyboard(qtbot: QtBot, window: MainWindow) -> None:
+    press(qtbot, Key.Key_Right, ALT)
+    assert window.state.selection == {0}
+    press(qtbot, Key.Key_Right, ALT)
+    press(qtbot, Key.Key_Right, ALT | SHIFT)
+    assert window.state.selection == {1, 2}
+    press(qtbot, Key.Key_Left, ALT | SHIFT)
+    assert window.state.selection == {0, 1, 2}
+    press(qtbot, Key.Key_Left, ALT)
+    assert window.state.selection == {0}
+    press(qtbot, Key.Key_Escape)
+    assert window.state.selection == frozenset()
+    press(qtbot, Key.Key_Left, ALT)
+    assert window.state.selection == {23}
+
+
 def test_home_brings_the_views_back_and_is_a_sliders_own(qtbot: QtBot, window: MainWindow) -> None:
     view = next(v for v in window.explore.views if v.name == "projection")
     plot = next(p for p in view.plot_items if isinstance(p, Plot))
