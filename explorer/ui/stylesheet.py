@@ -56,6 +56,8 @@ QPushButton:focus, QToolButton:focus, QSlider:focus, QCheckBox:focus {{ border: 
 QPushButton:pressed, QToolButton:checked {{ background: {hairline}; }}
 QPushButton:default {{ background: {accent}; color: {on_accent}; border-color: {accent}; }}
 QPushButton:disabled, QToolButton:disabled, QLabel:disabled {{ color: {secondary}; }}
+Canvas, QListView, QTreeView {{ border: 1px solid transparent; }}
+Canvas:focus, QListView:focus, QTreeView:focus, QTabBar:focus {{ border: 1px solid {accent}; }}
 QSlider {{ border: 1px solid transparent; border-radius: 3px; }}
 QSlider::groove:horizontal {{ height: 4px; border-radius: 2px; background: {hairline}; }}
 QSlider::sub-page:horizontal {{ border-radius: 2px; background: {accent}; }}

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QToolButton
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
 from explorer.models.recipes import Recipe
@@ -104,7 +105,14 @@ def test_a_session_that_is_dropped_opens(window: MainWindow, heads: Path, tmp_pa
     path = tmp_path / "a.gramscope"
     save(Session(Origin(paths=(str(heads),)), Params(head=1, level=0.2, queries="asymmetric")), path)
     assert intent([path]) == ("open", "Open session")
-    window.take("open", [path])
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(path))])
+    action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    keys = Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(window, QDragEnterEvent(QPoint(300, 300), action, mime, button, keys))
+    assert window.drop_zone.isVisible() and window.drop_zone.text() == "Open session"
+    QApplication.sendEvent(window, QDropEvent(QPointF(300, 300), action, mime, button, keys))
+    settle()
     assert window.state.source.name.startswith("heads")
     assert (window.state.params.head, window.state.params.level) == (1, 0.2)
     assert window.workbench.sessions.path == path

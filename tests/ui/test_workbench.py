@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtGui import QAction, QColor, QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -27,6 +27,7 @@ from pytestqt.qtbot import QtBot
 from explorer import history
 from explorer.params import Params
 from explorer.settings import settings
+from explorer.ui import theme
 from explorer.ui.commands import commands
 from explorer.ui.definitions import DEFINITIONS
 from explorer.ui.shortcuts import ShortcutsPage
@@ -288,6 +289,16 @@ def test_every_control_has_a_name_for_who_cannot_see_it(window: MainWindow) -> N
         if widget.isVisible() and not (widget.accessibleName() or getattr(widget, "text", str)())
     ]
     assert silent == []
+
+
+def test_the_panel_with_the_keyboard_has_a_ring(window: MainWindow) -> None:
+    canvas = window.explore.panels["projection"].view.canvas
+    accent = QColor(theme.scheme().accent).rgb()
+    for place, ringed in ((window.explore.controls.seed, False), (canvas, True)):
+        place.setFocus()
+        settle()
+        edge = canvas.grab().toImage()
+        assert (edge.pixel(edge.width() // 2, 0) == accent) is ringed
 
 
 def test_tab_reaches_every_control_of_the_column(qtbot: QtBot, window: MainWindow) -> None:
