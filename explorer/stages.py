@@ -77,6 +77,7 @@ class Clean:
     vstar: Tensor
     log_scale: float
     keys_on_axes: Tensor
+    queries_on_axes: Tensor
 
 
 def clean(head: Head, symmetric: bool) -> Clean:
@@ -88,9 +89,12 @@ def clean(head: Head, symmetric: bool) -> Clean:
     vstar, log_scale = value_matrix(gram, pairs.leading(SHOWN), "axes")
     keys_on_axes, unit = project_keys(gram, pairs.leading(SHOWN))
     keys_on_axes = keys_on_axes * (unit - log_scale).exp()
+    queries_on_axes = keys_on_axes
+    if not symmetric:
+        queries_on_axes = attention_weights(queries, head.k, head.scale) @ vstar
     return Clean(
         head, queries, gram, pairs, output, projection_errors(queries, gram, pairs, output),
-        vstar, float(log_scale), keys_on_axes,
+        vstar, float(log_scale), keys_on_axes, queries_on_axes,
     )  # fmt: skip
 
 
@@ -162,13 +166,11 @@ def projection(c: Clean, m: Moved, p: Params) -> Projection | None:
     if int(c.pairs.rank) <= max(axes) or max(axes) >= SHOWN:
         return None
     vstar = c.vstar[:, axes]
-    scale = c.head.scale
-    keys = c.keys_on_axes[:, axes]
-    queries = keys if p.queries == "symmetric" else attention_weights(c.queries, c.head.k, scale) @ vstar
+    keys, queries = c.keys_on_axes[:, axes], c.queries_on_axes[:, axes]
     moved_queries, moved_keys = queries, keys
     if bool(m.hit.any()):
         moved_queries = m.weights @ vstar
-        moved_keys = attention_weights(m.head.k, c.head.k, scale) @ vstar
+        moved_keys = attention_weights(m.head.k, c.head.k, c.head.scale) @ vstar
     centre = keys.mean(0) if p.centred else torch.zeros_like(keys[0])
     points = [numpy(x - centre) for x in (queries, keys, moved_queries, moved_keys)]
     largest = max((float(np.abs(x).max(initial=0.0)) for x in points), default=0.0)

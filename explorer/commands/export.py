@@ -18,12 +18,8 @@ PANELS = ("figure", "attention", "spectrum", "projection", "outputs")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments; the defaults are the window's."""
     default = Params()
-    parser.add_argument(
-        "path", metavar="PATH", help="a checkpoint, or “sample”, or “synthetic”"
-    )
-    parser.add_argument(
-        "--out", required=True, metavar="FILE", help=".png, .svg, .pdf, .csv or .json"
-    )
+    parser.add_argument("path", metavar="PATH", help="a checkpoint, or “sample”, or “synthetic”")
+    parser.add_argument("--out", required=True, metavar="FILE", help=".png, .svg, .pdf, .csv or .json")
     parser.add_argument("--panel", choices=PANELS, default="figure", help="default: all four")
     parser.add_argument("--layer", type=int, default=0)
     parser.add_argument("--head", type=int, default=0)

@@ -50,8 +50,12 @@ def write_figure(
     state.show(result)
     QApplication.processEvents()
     figure = export.default_figure(views)
-    given = {"width_mm": width_mm, "height_mm": height_mm, "dpi": dpi}
-    figure = replace(figure, **{name: value for name, value in given.items() if value is not None})
+    figure = replace(
+        figure,
+        width_mm=width_mm or figure.width_mm,
+        height_mm=height_mm or figure.height_mm,
+        dpi=dpi or figure.dpi,
+    )
     export.save(views, path, figure)
     for view in views:
         view.close()
