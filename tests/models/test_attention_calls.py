@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import FAMILIES, transformers
 from torch import Tensor, nn
 
 from explorer.models.attention_call import AttentionCall
@@ -17,6 +16,7 @@ from explorer.models.attention_calls import handling, replacing
 from explorer.models.huggingface import HuggingFaceSource
 from explorer.models.open import open_path
 from explorer.params import Input
+from tests.models.conftest import FAMILIES, transformers
 
 CPU = torch.device("cpu")
 IDS = Input(text=" ".join(map(str, range(7, 19))))

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from conftest import FAMILIES
-from test_attention_calls import CPU, IDS, hooks, opened
-from test_families import attend, untouched_outputs
 
 from explorer.errors import GramscopeError, Stopped
 from explorer.models.capture import capture_heads
 from explorer.params import Input
+from tests.models.conftest import FAMILIES
+from tests.models.test_attention_calls import CPU, IDS, hooks, opened
+from tests.models.test_families import attend, untouched_outputs
 
 
 def test_only_the_layers_asked_for_are_kept_and_later_ones_not_run(tiny: Callable[[str], Path]) -> None:

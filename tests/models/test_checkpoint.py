@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from test_attention_calls import CPU, IDS, opened
 
 from explorer.errors import GramscopeError, Stopped
 from explorer.models.checkpoint import read_weights, weight_files
 from explorer.models.open import open_path
+from tests.models.test_attention_calls import CPU, IDS, opened
 
 FORMS = ["single", "sharded", "zip", "legacy", "sharded_zip", "loose"]
 

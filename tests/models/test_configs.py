@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import FAMILIES
 from safetensors.torch import load_file
-from test_attention_calls import CPU, IDS, opened
 
 from explorer.errors import GramscopeError
 from explorer.models.configs import family_of
 from explorer.models.open import open_path
 from explorer.params import Input
+from tests.models.conftest import FAMILIES
+from tests.models.test_attention_calls import CPU, IDS, opened
 
 
 def copy_with(folder: Path, to: Path, **changes: Any) -> Path:

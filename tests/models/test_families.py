@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from conftest import FAMILIES, Family
 from torch import Tensor
 
 from explorer.models.base import Capture, Head
 from explorer.models.huggingface import HuggingFaceSource
 from explorer.models.open import open_path
 from explorer.params import Input
+from tests.models.conftest import FAMILIES, Family
 
 CPU = torch.device("cpu")
 IDS = Input(text=" ".join(map(str, range(7, 19))))

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import FAMILIES
-from test_attention_calls import CPU, IDS, opened
 
 from explorer.errors import GramscopeError, Stopped
 from explorer.models.open import open_path
+from tests.models.conftest import FAMILIES
+from tests.models.test_attention_calls import CPU, IDS, opened
 
 gguf = pytest.importorskip("gguf")
 pytest.importorskip("accelerate")

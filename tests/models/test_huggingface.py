@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import Family, transformers
 from safetensors.torch import load_file, save_file
-from test_attention_calls import CPU, opened
-from test_families import attend, untouched_outputs
 
 from explorer.errors import GramscopeError
 from explorer.models.huggingface import HuggingFaceSource, display_name
 from explorer.params import Input
+from tests.models.conftest import Family, transformers
+from tests.models.test_attention_calls import CPU, opened
+from tests.models.test_families import attend, untouched_outputs
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import FAMILIES, transformers
 from PIL import Image
-from test_attention_calls import CPU, opened
 
 from explorer.errors import GramscopeError
 from explorer.params import Input
+from tests.models.conftest import FAMILIES, transformers
+from tests.models.test_attention_calls import CPU, opened
 
 PREFIX = {
     "vit": ["[CLS]"], "deit": ["[CLS]", "[DIST]"], "dinov2": ["[CLS]"], "clip": ["[CLS]"],

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from test_attention_calls import CPU, IDS, opened
 
 from explorer.models.memory import Footprint
 from explorer.params import Input
+from tests.models.test_attention_calls import CPU, IDS, opened
 
 
 @pytest.mark.parametrize("budget", [10**4, 10**6, 10**9])

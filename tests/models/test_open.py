@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 import torch
-from conftest import FAMILIES
 from safetensors.torch import save_file
-from test_attention_calls import CPU, IDS, opened
 
 from explorer.errors import GramscopeError
 from explorer.models.inspect import inspect_path
 from explorer.models.open import open_path
 from explorer.params import Input
+from tests.models.conftest import FAMILIES
+from tests.models.test_attention_calls import CPU, IDS, opened
 
 
 def test_files_of_one_folder_open_it_and_of_several_do_not(tiny: Callable[[str], Path]) -> None:

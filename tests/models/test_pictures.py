@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import transformers
 from PIL import Image
 
 from explorer.errors import GramscopeError
 from explorer.models.pictures import SAMPLES, Preprocessing, load_image, sample_image
+from tests.models.conftest import transformers
 
 PROCESSORS = [
     ("ViTImageProcessorPil", {}),

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
-from test_safety import Hostile
 from torch import Tensor
 
 from explorer.errors import GramscopeError
@@ -24,6 +23,7 @@ from explorer.models.safetensors_file import read_metadata
 from explorer.models.save_heads import save_heads
 from explorer.models.synthetic import SyntheticSource
 from explorer.params import Input
+from tests.models.test_safety import Hostile
 
 CPU = torch.device("cpu")
 DATA = Path(__file__).parents[1] / "data"

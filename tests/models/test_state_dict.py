@@ -13,8 +13,6 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import save_file
-from test_safety import Hostile
-from test_vit import SMALL, images, randomised
 from torch import Tensor
 
 from explorer.errors import GramscopeError, Stopped
@@ -24,6 +22,8 @@ from explorer.models.state_dict import open_state_dict
 from explorer.models.vit import VitConfig
 from explorer.models.vit_source import StateDictSource
 from explorer.params import Input
+from tests.models.test_safety import Hostile
+from tests.models.test_vit import SMALL, images, randomised
 
 CPU = torch.device("cpu")
 State = dict[str, Tensor]

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from test_attention_calls import CPU, opened
 
 from explorer.errors import GramscopeError
 from explorer.models.text import SAMPLES, TextReader
 from explorer.params import Input
+from tests.models.test_attention_calls import CPU, opened
 
 WHOLE = ("input_ids", "attention_mask", "token_type_ids", "inputs_embeds")
 

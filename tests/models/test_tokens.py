@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import transformers
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from explorer.models.text import TextReader
 from explorer.models.tokens import patch_tokens, readable, tokens_from_pieces
 from explorer.params import Input
+from tests.models.conftest import transformers
 
 CORPUS = ["the animal did not cross the street", "Das Mädchen läuft über die Straße", "naïve café 😀 ok"] * 3
 
