@@ -105,7 +105,7 @@ def test_a_folder_without_config_is_refused_with_the_family_that_it_looks_like(
 
 
 def test_an_unwatchable_family_is_refused_with_the_reason(tmp_path: Path) -> None:
-    from conftest import ENCODER, Family
+    from tests.models.conftest import ENCODER, Family
 
     Family("DebertaV2Model", ENCODER, "").make().save_pretrained(tmp_path)
     with pytest.raises(GramscopeError, match=r"attention"):
@@ -114,7 +114,7 @@ def test_an_unwatchable_family_is_refused_with_the_reason(tmp_path: Path) -> Non
 
 
 def test_a_model_that_hears_is_refused(tmp_path: Path) -> None:
-    from conftest import Family
+    from tests.models.conftest import Family
 
     settings = {
         "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 32,
