@@ -65,6 +65,7 @@ class _Scene:
     gram: Gram
     pairs: Eigenpairs
     health: ScoreHealth
+    inputs: int
     place: Hashable
     spectral: Hashable
 
@@ -137,6 +138,7 @@ class Evaluator:
             params=p, source=source, capture=capture, head=head, positions=positions, query=query,
             clean=clean, clean_outputs=clean_outputs, moved=moved, outputs=outputs, gram=gram, pairs=pairs,
             health=memo.get("health", place, lambda: score_health(head, whole.k.dtype)),
+            inputs=memo.get("inputs", p.input.path, lambda: source.count(p.input)),
             place=place, spectral=spectral,
         )  # fmt: skip
 
@@ -194,6 +196,7 @@ class Evaluator:
             error_learned_negative=bool(norms.learned_negative),
             plain_kernel=scene.head.plain_kernel,
             length=len(scene.capture.tokens),
+            inputs=scene.inputs,
             text=scene.capture.text,
             device=clean.head.k.device.type,
             dtype=str(clean.head.k.dtype).removeprefix("torch."),

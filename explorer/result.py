@@ -248,6 +248,8 @@ class Result:
         Sentences that must be read with the picture.
     length : int
         Tokens of the whole input.
+    inputs : int
+        How many inputs there are to choose from: lines of a file, images of a folder, samples.
     text : str
         The text that was read; empty for other inputs.
     health : ScoreHealth or None
@@ -287,5 +289,6 @@ class Result:
     final: bool
     notes: tuple[str, ...] = field(default=())
     length: int = 0
+    inputs: int = 1
     text: str = ""
     health: ScoreHealth | None = None

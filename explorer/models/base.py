@@ -206,6 +206,8 @@ class Source(ABC):
         How many of each (query heads).
     samples : int
         How many built-in inputs `Input(index=...)` chooses from.
+    first_layer : int
+        The first layer that there is.
     symmetric : bool
         Whether the model's queries are its keys.
     facts : dict of str to str
@@ -217,6 +219,7 @@ class Source(ABC):
     layers: int
     heads: int
     samples: int = 1
+    first_layer: int = 0
     symmetric: bool = False
     facts: dict[str, str]
 
@@ -237,6 +240,10 @@ class Source(ABC):
         Stopped
             If `should_stop` said so.
         """
+
+    def count(self, input: Input) -> int:
+        """How many inputs `Input.index` chooses from: lines, images, or built-in samples."""
+        return self.samples
 
     def close(self) -> None:  # noqa: B027 - most sources hold nothing
         """Free what the source holds."""

@@ -14,6 +14,7 @@ def inspect_path(
     paths: str | Path | Sequence[str | Path],
     should_stop: ShouldStop = never,
     progress: Progress = silent,
+    heads: int | None = None,
 ) -> str:
     """Return what a checkpoint holds, a line each: name, family, layers, heads, …, what is missing.
 
@@ -22,7 +23,7 @@ def inspect_path(
     GramscopeError
         If it cannot be opened; see `open_path`.
     """
-    source = open_path(paths, should_stop=should_stop, progress=progress)
+    source = open_path(paths, should_stop=should_stop, progress=progress, heads=heads)
     facts = {"name": source.name, **source.facts}
     width = max(map(len, facts))
     source.close()

@@ -34,16 +34,12 @@ class RawHeadsSource(Source):
         self.raw, self.header = dict(raw), header
         self.name, self.kind = header.name or name, "heads"
         self.numbers = tuple(self.raw)
-        self.layers = max(self.numbers) + 1
+        self.first_layer, self.layers = min(self.numbers), max(self.numbers) + 1
         self.heads = max(layer.q.shape[1] for layer in self.raw.values())
         self.samples = min(layer.q.shape[0] for layer in self.raw.values())
         self.symmetric = all(torch.equal(layer.q, layer.k) for layer in self.raw.values())
         self.notes = (*header.notes, *_notes(self.raw))
         self.facts = self._describe()
-
-    def count(self, input: Input) -> int:
-        """How many inputs of a batch `Input.index` chooses from."""
-        return self.samples
 
     def capture(
         self,

@@ -40,7 +40,7 @@ def _make(origin: Origin, progress: Progress, should_stop: ShouldStop) -> Source
 def params_for(source: Source, before: Params) -> Params:
     """Return parameters for a new source: contamination and pursuit stay, the place in the model is new."""
     return before.but(
-        layer=0,
+        layer=source.first_layer,
         head=0,
         query=None,
         input=Input(),

@@ -131,12 +131,14 @@ class SourceBar(QToolBar):
 
     def _on_source(self, source: Source) -> None:
         self.source.setText(source.name)
-        for spin, count in ((self.layer, source.layers), (self.head, source.heads)):
+        for spin, first, end in (
+            (self.layer, source.first_layer, source.layers),
+            (self.head, 0, source.heads),
+        ):
             with QSignalBlocker(spin):
-                spin.setRange(0, count - 1)
-            spin.setEnabled(count > 1)
-        with QSignalBlocker(self.sample):
-            self.sample.setRange(0, max(source.samples - 1, 0))
+                spin.setRange(first, end - 1)
+            spin.setEnabled(end - first > 1)
+        self._offer_inputs(source.samples)
         self._on_params(self._state.params)
 
     def _on_params(self, params: Params) -> None:
@@ -148,12 +150,16 @@ class SourceBar(QToolBar):
                 action.setVisible(not one_head)
         self._text.setVisible(kind == "text")
         self._spacer.setVisible(kind != "text")
-        for action in self._sample:
-            action.setVisible(source is not None and source.samples > 1)
         with QSignalBlocker(self.sample):
             self.sample.setValue(params.input.index)
-        if not self.text.hasFocus():
+        if params.input.text and not self.text.hasFocus():
             self.text.setText(params.input.text)
+
+    def _offer_inputs(self, count: int) -> None:
+        for action in self._sample:
+            action.setVisible(count > 1)
+        with QSignalBlocker(self.sample):
+            self.sample.setRange(0, max(count - 1, 0))
 
     def _on_result(self, result: Result) -> None:
         self.in_use.setText(f"{result.device.upper()} {result.dtype}")
@@ -163,7 +169,8 @@ class SourceBar(QToolBar):
             with QSignalBlocker(self.query):
                 self.query.setRange(0, max(result.length - 1, 0))
                 self.query.setValue(result.query)
-        if result.params.input == Input() and result.text and not self.text.hasFocus():
+        self._offer_inputs(result.inputs)
+        if result.text and not result.params.input.text and not self.text.hasFocus():
             self.text.setText(result.text)
             self.text.setCursorPosition(0)
 
