@@ -52,7 +52,8 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
         time.sleep(0.0005)
 
 
-def _at_rest(window: MainWindow) -> bool:
+def at_rest(window: MainWindow) -> bool:
+    """Return whether the window shows, exactly and completely, what its parameters ask for."""
     result = window.state.result
     return result is not None and result.final and result.params == window.state.params
 
@@ -76,7 +77,7 @@ def _shown(window: MainWindow) -> Params | None:
 def _check_round_trip(window: MainWindow) -> None:
     state, slider = window.state, window.explore.controls.level.slider
     slider.setValue(0)
-    wait_until(lambda: _at_rest(window), "the clean picture")
+    wait_until(lambda: at_rest(window), "the clean picture")
     assert state.result is not None
     if state.result.errors is None or state.result.errors.softmax != 0:
         raise SmokeError("back at level 0 the error is not 0")
@@ -111,7 +112,7 @@ def _drive(folder: Path) -> None:
         QApplication.processEvents()
         print(f"first paint {painted[0]:.2f} s, torch imported before it: {'yes' if early else 'no'}")
         print(f"the sample's picture {since_start():.2f} s after the process started")
-        wait_until(lambda: _at_rest(window), "the sample's curves")
+        wait_until(lambda: at_rest(window), "the sample's curves")
         times = _drag(window)
         print(f"update: median {statistics.median(times):.1f} ms over {len(times)} slider steps")
         _check_round_trip(window)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -16,10 +18,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.models.recipes import Recipe
 from explorer.params import LEVEL_MAX, Params
 from explorer.state import State
 from explorer.ui import bindings
 from explorer.ui.fold import Fold
+from explorer.ui.recipe import RecipeForm
+
+if TYPE_CHECKING:
+    from explorer.models.base import Source
 
 STEPS = 200
 
@@ -120,6 +127,7 @@ class Controls(QScrollArea):
         self._layout.setSpacing(8)
         self._contamination()
         self._pursuit()
+        self._synthetic()
         self._layout.addStretch(1)
         self.setWidget(column)
         for combo in column.findChildren(QComboBox):
@@ -230,6 +238,20 @@ class Controls(QScrollArea):
         )
         box.set_open(True)
         self._layout.addWidget(box)
+
+    def _synthetic(self) -> None:
+        self.recipe = RecipeForm()
+        self.recipe_box = Fold("Synthetic data")
+        self.recipe_box.set_content(self.recipe)
+        self.recipe_box.hide()
+        self._layout.addWidget(self.recipe_box)
+        self._state.source_changed.connect(self._on_source)
+
+    def _on_source(self, source: Source) -> None:
+        recipe = getattr(source, "recipe", None)
+        self.recipe_box.setVisible(isinstance(recipe, Recipe))
+        if isinstance(recipe, Recipe):
+            self.recipe.show_recipe(recipe)
 
     def _optional(self, symbol: str, name: str, tip: str, start: float) -> tuple[QCheckBox, QDoubleSpinBox]:
         auto = QCheckBox()

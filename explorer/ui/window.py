@@ -143,6 +143,7 @@ class MainWindow(QMainWindow):
         self.opener.opened.connect(self._on_opened)
         self.opener.heads_needed.connect(self._ask_heads)
         self.drop_zone.dropped.connect(self.take)
+        self.explore.controls.recipe.changed.connect(self.open_recipe)
         self.pages.made.connect(self._on_page)
         self.pages.changed.connect(self.menus.show_page)
 

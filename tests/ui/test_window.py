@@ -238,3 +238,32 @@ def test_values_of_another_width_say_why_rpc_is_absent(window: MainWindow) -> No
     window.state.open(FixedSource(value_dim=6), Params(level=0.1))
     assert "RPC is not defined" in window.sentence.text()
     assert any("Dv = 6" in note for note in window.state.result.notes)
+
+
+def test_a_recipe_acts_at_once(window: MainWindow) -> None:
+    controls = window.explore.controls
+    assert controls.recipe_box.isVisible()
+    controls.recipe_box.button.click()
+    controls.recipe.fields["tokens"].setValue(30)
+    settle()
+    assert len(window.state.result.tokens) == 30
+    window.state.open(FixedSource(), Params())
+    assert not controls.recipe_box.isVisible()
+
+
+def test_a_file_of_lines_offers_each(window: MainWindow, tmp_path: Path) -> None:
+    class Lines(FixedSource):
+        def count(self, input: Any) -> int:
+            return 3 if input.path else 1
+
+    source = Lines()
+    source.kind = "text"
+    window.state.open(source, Params())
+    settle()
+    assert not window.bar.sample.isVisible()
+    drop(window, tmp_path / "lines.txt")
+    settle()
+    assert window.state.params.input.path.endswith("lines.txt")
+    assert window.bar.sample.isVisible() and window.bar.sample.maximum() == 2
+    window.menus.actions["Next input"].trigger()
+    assert window.state.params.input.index == 1

@@ -1,0 +1,55 @@
+"""`gramscope --screenshots FOLDER`: the pictures of the README, made by the program itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication
+
+from explorer.app import application, build
+from explorer.commands.smoke import at_rest, wait_until
+from explorer.models.recipes import Recipe
+from explorer.ui import theme
+from explorer.ui.window import MainWindow
+
+CHOICES: tuple[theme.Choice, ...] = ("light", "dark")
+
+
+def _take(window: MainWindow, name: str, folder: Path) -> None:
+    wait_until(lambda: at_rest(window), f"the picture for {name}")
+    QApplication.processEvents()
+    for choice in CHOICES:
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        theme.apply(app, choice)
+        for _ in range(5):
+            QApplication.processEvents()
+        path = folder / f"{name}-{choice}.png"
+        window.grab().save(str(path))
+        print(f"wrote {path}")
+
+
+def screenshots(out: str) -> int:
+    """Show the sample and a synthetic head at 1280 × 800 and save both, light and dark."""
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    application()
+    window = build()
+    window.resize(1280, 800)
+    window.show()
+    try:
+        window.opener.open_sample()
+        wait_until(lambda: window.state.result is not None, "the sample")
+        window.state.update(layer=2, head=1, level=0.08)
+        window.state.select(frozenset({20}))
+        _take(window, "sample", folder)
+        window.open_recipe(Recipe())
+        wait_until(
+            lambda: window.state.source is not None and window.state.source.kind == "synthetic",
+            "the synthetic head",
+        )
+        window.state.update(level=0.05)
+        _take(window, "clusters", folder)
+    finally:
+        window.close()
+    return 0
