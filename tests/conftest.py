@@ -155,9 +155,8 @@ def _active(timers: Starts) -> list[str]:
 def _visible(windows: Starts) -> list[str]:
     if QApplication.instance() is None:
         return []
-    found = [
-        widget for widget in QApplication.topLevelWidgets() if shiboken6.isValid(widget) and widget.isVisible()
-    ]
+    widgets = filter(shiboken6.isValid, QApplication.topLevelWidgets())
+    found = [widget for widget in widgets if widget.isVisible()]
     leaks = [f"{widget!r} {widget.windowTitle()!r} shown at\n{windows.place(widget)}" for widget in found]
     for widget in found:
         widget.close()
