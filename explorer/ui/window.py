@@ -88,9 +88,12 @@ class MainWindow(QMainWindow):
         self.addToolBar(self.bar)
         self.drop_zone = DropZone(self)
         self._painted = False
-        self.workbench = Workbench(self)
-        self._connect()
+        self.pages.made.connect(self._on_page)
+        self.pages.changed.connect(self.menus.show_page)
         self.add_page("Explore", lambda: self.explore)
+        self.workbench = Workbench(self)
+        self.pages.made.connect(self.workbench.furnish)
+        self._connect()
 
     @property
     def views(self) -> list[View]:
@@ -144,13 +147,10 @@ class MainWindow(QMainWindow):
         self.opener.heads_needed.connect(self._ask_heads)
         self.drop_zone.dropped.connect(self.take)
         self.explore.controls.recipe.changed.connect(self.open_recipe)
-        self.pages.made.connect(self._on_page)
-        self.pages.changed.connect(self.menus.show_page)
 
     def _on_page(self, page: QWidget) -> None:
         for panel in page.findChildren(Panel):
             panel.asked.connect(self._serve)
-        self.workbench.furnish(page)
 
     def take(self, what: str, paths: Sequence[Path]) -> None:
         """Open what was dropped as a session or checkpoint, or read it as the model's input."""
