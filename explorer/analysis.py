@@ -204,6 +204,8 @@ class Evaluator:
             final=False,
             notes=_notes(scene),
             health=scene.health,
+            decomposition=stages.decomposition(clean, moved, scene.outputs.rpc),
+            head=scene.head,
         )
 
 

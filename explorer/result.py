@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.detail import Decomposition
 from explorer.params import Params
 
 if TYPE_CHECKING:
-    from explorer.models.base import Token
+    from explorer.models.base import Head, Token
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -253,6 +254,10 @@ class Result:
     text : str
         The text that was read; empty for other inputs.
     health : ScoreHealth or None
+    decomposition : Decomposition or None
+        None where RPC is not defined for this head.
+    head : Head or None
+        The clean head, as tensors, for whoever computes more of it on demand.
     device, dtype : str
     milliseconds : float
         Time of the computation (not of the painting).
@@ -292,3 +297,5 @@ class Result:
     inputs: int = 1
     text: str = ""
     health: ScoreHealth | None = None
+    decomposition: Decomposition | None = None
+    head: Head | None = None

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from explorer.detail import Decomposition
 from explorer.health import kernel_health
 from explorer.maths.attention import attention_weights, fused_attention, widest
 from explorer.maths.contamination import contaminate
@@ -24,7 +25,7 @@ from explorer.maths.gram import (
 from explorer.maths.outputs import Convention, Outputs, error_by_token, head_outputs, support_scores
 from explorer.maths.outputs import errors as output_errors
 from explorer.maths.projection import ProjectionErrors, project_keys, projection_errors
-from explorer.maths.rpc import default_lambda
+from explorer.maths.rpc import Pap, default_lambda
 from explorer.models.base import Head
 from explorer.params import Params
 from explorer.result import Array, Errors, Projection, Pursuit, Spectrum
@@ -206,6 +207,19 @@ def pursuit(m: Moved, clean: Outputs, moved: Outputs, p: Params) -> Pursuit | No
         cut=float((rpc.sparse != 0).float().mean()),
         precision=precision,
         recall=recall,
+    )
+
+
+def decomposition(c: Clean, m: Moved, rpc: Pap | None) -> Decomposition | None:
+    """Lay the pursuit's L and S beside what was added to the keys; None without a pursuit."""
+    if rpc is None or rpc.trace_low is None or rpc.trace_sparse is None:
+        return None
+    return Decomposition(
+        keys=numpy(m.head.k),
+        added=numpy(m.head.k - c.head.k),
+        hit=m.hit.cpu().numpy(),
+        low=numpy(rpc.trace_low),
+        sparse=numpy(rpc.trace_sparse),
     )
 
 

@@ -29,6 +29,8 @@ def same(a: Any, b: Any) -> bool:
     """Whether two results hold the same bits, but for the time they took."""
     if isinstance(a, np.ndarray):
         return bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
+    if isinstance(a, torch.Tensor):
+        return isinstance(b, torch.Tensor) and torch.equal(a, b)
     if hasattr(a, "__dataclass_fields__") and not isinstance(a, Params):
         return all(
             same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a) if f.name != "milliseconds"

@@ -18,11 +18,11 @@ PACKAGE = ROOT / "explorer"
 HEAVY = {"torch", "transformers", "sklearn", "scipy", "safetensors", "joblib", "PIL"}
 QT = {"PySide6", "shiboken6", "pyqtgraph"}
 GROUPS = {
-    "base": ("", "__version__", "errors", "params", "result", "fields"),
+    "base": ("", "__version__", "errors", "params", "detail", "result", "fields"),
     "settings": ("settings", "logs"),
     "maths": ("maths",),
     "models": ("models",),
-    "analysis": ("analysis", "stages", "curves", "devices", "maps", "health"),
+    "analysis": ("analysis", "stages", "curves", "devices", "maps", "health", "robustness"),
     "sessions": ("session", "script"),
     "report": ("report",),
     "lab": ("lab",),

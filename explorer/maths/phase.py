@@ -9,9 +9,13 @@ import torch
 from torch import Tensor
 
 from explorer.errors import Stopped
+from explorer.maths.attention import upcast
 from explorer.maths.contamination import contaminate_many
 from explorer.maths.outputs import Convention, attend_rpc, relative_error, softmax_output
 from explorer.params import Contamination
+
+_BATCH_WEIGHTS = 1 << 19
+"""Largest number of attention weights (or entries) of a batch: some hundredths of a second on a processor."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -51,14 +55,39 @@ class Phase:
         return (rpc.clamp_min(tiny) / softmax).log10().nanmean(0)
 
 
-def _coarse_to_fine(count: int) -> list[int]:
-    """Order indices so that every prefix is spread over the whole range."""
-    order: list[int] = []
-    step = 1 << max(count - 1, 1).bit_length()
+def coarse_to_fine(rows: int, columns: int) -> list[tuple[int, int]]:
+    """Order the points of a grid so that every prefix is spread over all of it.
+
+    First those whose indices are both multiples of a power of two, then of half of it, and so on.
+    """
+    order: dict[tuple[int, int], None] = {}
+    step = 1 << max(rows - 1, columns - 1, 1).bit_length()
     while step:
-        order += [i for i in range(0, count, step) if i not in order]
+        order |= dict.fromkeys((i, j) for i in range(0, rows, step) for j in range(0, columns, step))
         step //= 2
-    return order
+    return list(order)
+
+
+class _OnDemand:
+    """Numbers by index, computed in one batch for those that are wanted and not there yet."""
+
+    def __init__(self, count: int, compute: Callable[[list[int]], Tensor]) -> None:
+        self._compute = compute
+        self._known = [False] * count
+        self._values: Tensor | None = None
+
+    def at(self, wanted: list[int]) -> Tensor:
+        """Return the numbers at `wanted`, stacked."""
+        new = [i for i in dict.fromkeys(wanted) if not self._known[i]]
+        if new:
+            found = self._compute(new)
+            if self._values is None:
+                self._values = found.new_empty((len(self._known), *found.shape[1:]))
+            self._values[new] = found
+            for i in new:
+                self._known[i] = True
+        assert self._values is not None
+        return self._values[wanted]
 
 
 def phase_diagram(
@@ -76,7 +105,9 @@ def phase_diagram(
     contaminate_values: bool = False,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Phase]:
-    """Compute the errors over λ and level, a row of levels at a time, rows from coarse to fine.
+    """Compute the errors over λ and level, one yield a batch: seed by seed, each from coarse to fine.
+
+    All tensors of a yield are the caller's to keep.
 
     Parameters
     ----------
@@ -89,30 +120,40 @@ def phase_diagram(
     GramscopeError
         If the values are not as wide as the keys.
     Stopped
-        If `should_stop` said so between rows.
+        If `should_stop` said so between batches.
     """
-    clean_softmax = softmax_output(q, k, v, scale, convention)
-    shape = (len(seeds), len(lams), len(levels))
-    softmax = k.new_full((shape[0], shape[2]), torch.nan)
-    rpc, to_softmax = k.new_full(shape, torch.nan), k.new_full(shape, torch.nan)
-    clean = {}
-    rows = [(s, i) for s in range(len(seeds)) for i in _coarse_to_fine(len(lams))]
-    keys, values = k, v
-    for done, (s, i) in enumerate(rows, 1):
-        if should_stop():
-            raise Stopped
-        rule = replace(convention, lam=lams[i])
-        if torch.isnan(softmax[s]).all():
-            keys = contaminate_many(k, kind, levels, magnitude, [seeds[s]]).values[0]
-            if contaminate_values:
-                values = contaminate_many(v, kind, levels, magnitude, [seeds[s]]).values[0]
-            softmax[s] = relative_error(softmax_output(q, keys, values, scale, rule), clean_softmax)
-        if i not in clean:
-            clean[i] = attend_rpc(q, k, v, scale, rule).output
-        moved = attend_rpc(q, keys, values, scale, rule).output
-        rpc[s, i] = relative_error(moved, clean[i])
-        to_softmax[s, i] = relative_error(moved, clean_softmax)
-        yield Phase(
-            torch.tensor(lams), torch.tensor(levels),
-            softmax.clone(), rpc.clone(), to_softmax.clone(), done / len(rows),
-        )  # fmt: skip
+    q, k, v = upcast(q), upcast(k), upcast(v)
+    strengths = torch.tensor(lams).to(k)
+
+    def pursued(at: list[int], keys: Tensor, values: Tensor) -> Tensor:
+        return attend_rpc(q, keys, values, scale, replace(convention, lam=strengths[at])).output
+
+    clean = softmax_output(q, k, v, scale, convention)
+    own_clean = _OnDemand(len(lams), lambda at: pursued(at, k, v))
+    softmax = k.new_full((len(seeds), len(levels)), torch.nan)
+    rpc = k.new_full((len(seeds), len(lams), len(levels)), torch.nan)
+    to_softmax = rpc.clone()
+    order = coarse_to_fine(len(lams), len(levels))
+    per_batch = max(1, _BATCH_WEIGHTS // (k.shape[0] * max(k.shape)))
+    done = 0
+    for s, seed in enumerate(seeds):
+        keys = contaminate_many(k, kind, levels, magnitude, [seed]).values[0]
+        values = v.expand(len(levels), *v.shape)
+        if contaminate_values:
+            values = contaminate_many(v, kind, levels, magnitude, [seed]).values[0]
+        for begin in range(0, len(order), per_batch):
+            if should_stop():
+                raise Stopped
+            rows, columns = (list(part) for part in zip(*order[begin : begin + per_batch], strict=True))
+            new = [j for j in dict.fromkeys(columns) if softmax[s, j].isnan()]
+            if new:
+                moved = softmax_output(q, keys[new], values[new], scale, convention)
+                softmax[s, new] = relative_error(moved, clean)
+            moved = pursued(rows, keys[columns], values[columns])
+            rpc[s, rows, columns] = relative_error(moved, own_clean.at(rows))
+            to_softmax[s, rows, columns] = relative_error(moved, clean)
+            done += len(rows)
+            yield Phase(
+                torch.tensor(lams, dtype=torch.float64), torch.tensor(levels, dtype=torch.float64),
+                softmax.clone(), rpc.clone(), to_softmax.clone(), done / (len(order) * len(seeds)),
+            )  # fmt: skip

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
+import explorer.maths.phase as phase_module
 from explorer.errors import Stopped
 from explorer.maths.contamination import contaminate
 from explorer.maths.outputs import Convention, head_outputs, relative_error
-from explorer.maths.phase import Phase, phase_diagram
+from explorer.maths.phase import Phase, coarse_to_fine, phase_diagram
 from explorer.params import Queries
 
 LEVELS, LAMS, SEEDS = [0.0, 0.05, 0.2], [1.0, 2.0, 4.0, 6.0, 8.0], [0, 7]
@@ -52,12 +55,25 @@ def test_a_point_is_what_it_would_be_alone(queries: Queries, values: bool) -> No
                 torch.testing.assert_close(phase.softmax[s, j], soft, rtol=1e-9, atol=1e-12)
 
 
-def test_it_grows_from_coarse_to_fine() -> None:
+def test_it_grows_from_coarse_to_fine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(phase_module, "_BATCH_WEIGHTS", 4 * 16 * 16)
+    whole = diagram()[-1]
+    monkeypatch.setattr(phase_module, "_BATCH_WEIGHTS", 1)
     steps = diagram()
-    first = [int(torch.isfinite(step.rpc[0, :, 1]).nonzero()[-1]) for step in steps[:2]]
-    assert first == [0, 4]
-    assert [step.done for step in steps] == [(i + 1) / 10 for i in range(10)]
-    assert torch.isnan(steps[0].rpc[1]).all()
+    points = [torch.isfinite(step.rpc).nonzero().tolist() for step in steps]
+    assert points[0] == [[0, 0, 0]]
+    assert points[1] == [[0, 0, 0], [0, 4, 0]]
+    assert points[4] == [[0, 0, 0], [0, 0, 2], [0, 2, 0], [0, 2, 2], [0, 4, 0]]
+    assert [step.done for step in steps] == [(i + 1) / 30 for i in range(30)]
+    torch.testing.assert_close(steps[-1].rpc, whole.rpc, rtol=1e-9, atol=1e-12)
+    torch.testing.assert_close(steps[-1].softmax, whole.softmax, rtol=1e-9, atol=1e-12)
+
+
+@given(st.integers(1, 40), st.integers(1, 40))
+def test_the_order_has_every_point_once(rows: int, columns: int) -> None:
+    order = coarse_to_fine(rows, columns)
+    assert sorted(order) == [(i, j) for i in range(rows) for j in range(columns)]
+    assert order[0] == (0, 0)
 
 
 def test_the_margin_says_who_is_better() -> None:

@@ -1,0 +1,113 @@
+"""How RPC-Attention takes one head's keys apart, and for which λ and level it helps: what takes a while.
+
+Each function yields all that is known so far, for a result's head and parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from explorer import stages
+from explorer.detail import Exact, PhaseMap, Sweep
+from explorer.maths.contamination import contaminate
+from explorer.maths.pcp import exact_pcp
+from explorer.maths.phase import phase_diagram
+from explorer.maths.rpc import default_lambda
+from explorer.maths.support import support_sweep
+from explorer.models.base import Head, ShouldStop, never
+from explorer.params import LEVEL_MAX, Params
+from explorer.stages import numpy
+
+LAMS, LEVELS, SEEDS = 20, 20, 5
+STEP = 2.0**0.4
+"""From one λ to the next; ten steps are a factor of 16."""
+SWEEP_LAMS = 39
+TOLERANCE = 1e-5
+
+
+def lams(head: Head, p: Params) -> list[float]:
+    """Return the λ of the phase diagram, in equal ratios, the form's default among them."""
+    default = default_lambda(p.form, *head.k.shape)
+    return [float(f"{default * STEP ** (i - LAMS // 2):.3g}") for i in range(LAMS)]
+
+
+def levels(p: Params) -> list[float]:
+    """Return the levels of the phase diagram: the middles of equal parts of the slider."""
+    return [round((j + 0.5) / LEVELS * LEVEL_MAX[p.contamination], 6) for j in range(LEVELS)]
+
+
+def phase_maps(head: Head, p: Params, should_stop: ShouldStop = never) -> Iterator[PhaseMap]:
+    """Compute the phase diagram of a clean head, from coarse to fine, seed by seed.
+
+    Raises
+    ------
+    GramscopeError
+        If RPC is not defined for the head.
+    Stopped
+        If `should_stop` said so.
+    """
+    stages.use_threads(head.k.shape[0])
+    for phase in phase_diagram(
+        head.q, head.k, head.v, head.scale, stages.convention(head, p),
+        kind=p.contamination, levels=levels(p), lams=lams(head, p), magnitude=p.magnitude,
+        seeds=range(p.seed, p.seed + SEEDS), contaminate_values=p.contaminate_values, should_stop=should_stop,
+    ):  # fmt: skip
+        yield PhaseMap(
+            lams=numpy(phase.lams),
+            levels=numpy(phase.levels),
+            own=-numpy(phase.margin()),
+            to_softmax=-numpy(phase.margin(own=False)),
+            done=round(phase.done * LAMS * LEVELS * SEEDS),
+            seeds=SEEDS,
+        )
+
+
+def sweeps(head: Head, p: Params, should_stop: ShouldStop = never) -> Iterator[Sweep]:
+    """Compare the support of S with the contaminated entries, over the λ of the phase diagram and between.
+
+    Raises
+    ------
+    GramscopeError
+        If RPC is not defined for the head.
+    Stopped
+        If `should_stop` said so.
+    """
+    stages.use_threads(head.k.shape[0])
+    hit = contaminate(head.k, p.contamination, p.level, p.magnitude, p.seed)
+    v = head.v
+    if p.contaminate_values:
+        v = contaminate(v, p.contamination, p.level, p.magnitude, p.seed).values
+    lowest = lams(head, p)[0]
+    over = [lowest * STEP ** (i / 2) for i in range(SWEEP_LAMS)]
+    for sweep in support_sweep(
+        head.q, hit.values, v, head.scale, stages.convention(head, p), hit.hit,
+        lams=over, should_stop=should_stop,
+    ):  # fmt: skip
+        yield Sweep(
+            lams=numpy(sweep.lams),
+            cut=numpy(sweep.cut),
+            precision=numpy(sweep.precision),
+            recall=numpy(sweep.recall),
+            done=sweep.done,
+        )
+
+
+def exact(head: Head, p: Params, should_stop: ShouldStop = never) -> Iterator[Exact]:
+    """Pursue the contaminated keys' principal components exactly, one yield an iteration.
+
+    λ is 1/√max(N, D), or the one in use where the form is "pcp", in which it means the same.
+    """
+    stages.use_threads(head.k.shape[0])
+    keys = contaminate(head.k, p.contamination, p.level, p.magnitude, p.seed).values
+    lam = p.lam if p.form == "pcp" and p.lam is not None else default_lambda("pcp", *keys.shape)
+    for step in exact_pcp(keys, lam, tolerance=TOLERANCE):
+        yield Exact(
+            low=numpy(step.low),
+            sparse=numpy(step.sparse),
+            lam=lam,
+            residual=step.residual,
+            iteration=step.iteration,
+            converged=step.converged,
+        )
+        if should_stop():
+            return
