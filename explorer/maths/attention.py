@@ -111,7 +111,8 @@ def fused_attention(
     if softcap is not None:
         return attention(q, k, v, scale, mask, bias, softcap)
     q, k, v = upcast(q), upcast(k), upcast(v)
-    lead = torch.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
+    leads = {x.shape[:-2] for x in (q, k, v)}
+    lead = leads.pop() if len(leads) == 1 else torch.broadcast_shapes(*leads)
     q, k, v = (_as_heads(x, lead) for x in (q, k, v))
     added = _added(mask, bias, q.dtype)
     if added is not None and added.ndim > 2:

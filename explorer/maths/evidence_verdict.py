@@ -132,8 +132,8 @@ def _entry_by_entry(measures: Mapping[str, float]) -> str:
     )
 
 
-def verdict_on_heads(overlap: Mapping[str, Spread], missing: Mapping[str, str]) -> str:
-    """Say what the overlaps of many heads say together.
+def sentences_on_heads(overlap: Mapping[str, Spread], missing: Mapping[str, str]) -> list[str]:
+    """Say what the overlaps of many heads say together: null by null, then the conclusion.
 
     Parameters
     ----------
@@ -143,14 +143,18 @@ def verdict_on_heads(overlap: Mapping[str, Spread], missing: Mapping[str, str]) 
         Why a null could not be drawn, a clause for the end of a sentence.
     """
     if not overlap:
-        return "No null was drawn: nothing can be said."
+        return ["No null was drawn: nothing can be said."]
     parts = [_distribution(null.short, overlap[null.key]) for null in NULLS if null.key in overlap]
-    standing = _standings(overlap)
-    conclusion = _conclusion(standing, missing, "On average these heads' values")
+    conclusion = _conclusion(_standings(overlap), missing, "On average these heads' values")
     projection = overlap.get("projection")
     if projection is not None and projection.discoveries and projection.discoveries_below:
         conclusion += " Heads differ both ways: the average does not stand for each of them."
-    return " ".join([*parts, _draws(overlap), conclusion])
+    return [*parts, _draws(overlap), conclusion]
+
+
+def verdict_on_heads(overlap: Mapping[str, Spread], missing: Mapping[str, str]) -> str:
+    """Return `sentences_on_heads` as one text."""
+    return " ".join(sentences_on_heads(overlap, missing))
 
 
 def _distribution(short: str, spread: Spread) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,7 +70,14 @@ class LayerEvidence:
 
     def scores(self, null: str, key: str) -> Scores:
         """Return how one measure stands against one null, by key head."""
-        return score(self.evidence.measures[key], self.draws[null][key], BY_KEY[key].better)
+        if (null, key) not in self._scored:
+            measured, drawn = self.evidence.measures[key], self.draws[null][key]
+            self._scored[null, key] = score(measured, drawn, BY_KEY[key].better)
+        return self._scored[null, key]
+
+    @cached_property
+    def _scored(self) -> dict[tuple[str, str], Scores]:
+        return {}
 
     def spread(self, null: str, key: str) -> Spread:
         """Return how the key heads of this layer are distributed against one null."""

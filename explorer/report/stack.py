@@ -28,8 +28,7 @@ class Stack:
     served : tuple of int
         All query heads of those key heads, in the order of `q`.
     q, output : Tensor, shapes (Hq, N, D), (Hq, N, Dv)
-        Every query attends to all of these tokens, also where the model masks them: they are the keys that
-        the last token sees.
+        Queries, and what the heads give for them under the model's own mask.
     k, v : Tensor, shapes (R, N, D), (R, N, Dv)
     scale : float
         τ.
@@ -104,13 +103,16 @@ def _refuse(layer: int, q: Tensor, k: Tensor, v: Tensor) -> None:
 
 
 def _output(seen: Sequence[Head], q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Return what each head returns when every query attends to all of the tokens."""
-    bias = (
-        None
-        if seen[0].bias is None
-        else torch.stack([_exact(head.bias) for head in seen if head.bias is not None])
+    """Return what each head gives for these tokens, masked as the model masks it."""
+    biases = [_exact(head.bias) for head in seen if head.bias is not None]
+    weights = attention_weights(
+        q,
+        match_heads(k, len(q)),
+        seen[0].scale,
+        mask=seen[0].mask,
+        bias=torch.stack(biases) if biases else None,
+        softcap=seen[0].softcap,
     )
-    weights = attention_weights(q, match_heads(k, len(q)), seen[0].scale, bias=bias, softcap=seen[0].softcap)
     return weights @ match_heads(v, len(q))
 
 
@@ -118,8 +120,9 @@ def _notes(capture: Capture, layer: int, head: Head) -> tuple[str, ...]:
     notes = []
     if capture.layers[layer].mask is not None:
         notes.append(
-            f"Masked attention: the {head.k.shape[0]} tokens that the last one sees are the keys, and every "
-            "query is given all of them."
+            f"Masked attention: the {head.k.shape[0]} tokens that the last one sees are the keys. Queries "
+            "are projected as if each saw all of them, which is exact for the last one only; the learned "
+            "outputs are the model's own."
         )
     if not head.plain_kernel:
         what = "a position bias" if head.bias is not None else "a cap"

@@ -1,0 +1,1 @@
+"""The evidence report: every measure of every head against its nulls, headless; no Qt."""

@@ -1,0 +1,167 @@
+"""One unit: open, capture, measure, and the numbers as a record that JSON can hold."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from explorer.devices import choose
+from explorer.models.base import Capture, ShouldStop, Source, never
+from explorer.report.collect import layer_evidence
+from explorer.report.layer import LayerEvidence
+from explorer.report.plan import CONTROLS, Checkpoint, Unit
+
+Record = dict[str, Any]
+
+
+def open_checkpoint(path: str) -> Source:
+    """Open a checkpoint by its path, or the built-in controls.
+
+    Raises
+    ------
+    GramscopeError
+        If nothing can be made of it.
+    """
+    if path == CONTROLS:
+        from explorer.models.controls import ControlSource
+
+        return ControlSource()
+    from explorer.models.open import open_path
+
+    return open_path(path)
+
+
+def untrained_of(source: Source, count: int) -> tuple[Source, ...]:
+    """Return the architecture re-initialised `count` times; none where the source cannot do it."""
+    again = getattr(source, "untrained", None)
+    return tuple(again(seed) for seed in range(count)) if again else ()
+
+
+@dataclass
+class Desk(threading.local):
+    """What a thread keeps open between units: one checkpoint and the captures of one forward pass."""
+
+    checkpoint: Checkpoint | None = None
+    source: Source | None = None
+    untrained: tuple[Source, ...] = ()
+    captured: tuple[object, ...] = ()
+    captures: tuple[Capture, ...] = ()
+
+    def open(self, checkpoint: Checkpoint) -> Source:
+        """Return the checkpoint's source, opened unless it is already."""
+        if self.source is None or self.checkpoint != checkpoint:
+            self.close()
+            self.source, self.checkpoint = open_checkpoint(checkpoint.path), checkpoint
+        return self.source
+
+    def capture(self, unit: Unit, should_stop: ShouldStop) -> tuple[Capture, ...]:
+        """Return the captures of the unit's group of layers: the checkpoint's, then the untrained ones."""
+        source = self.open(unit.checkpoint)
+        if len(self.untrained) != unit.untrained:
+            self.untrained = untrained_of(source, unit.untrained)
+        wanted = (unit.input, unit.group, unit.device, unit.untrained)
+        if self.captured != wanted:
+            device = choose(unit.device)
+            sources = (source, *self.untrained)
+            self.captures = tuple(s.capture(unit.group, unit.input, device, should_stop) for s in sources)
+            self.captured = wanted
+        return self.captures
+
+    def close(self) -> None:
+        """Let go of everything."""
+        for source in (self.source, *self.untrained):
+            if source is not None:
+                source.close()
+        self.checkpoint = self.source = None
+        self.untrained, self.captured, self.captures = (), (), ()
+
+
+DESK = Desk()
+
+
+def compute(unit: Unit, should_stop: ShouldStop = never) -> Record:
+    """Compute one unit.
+
+    Raises
+    ------
+    GramscopeError
+        If the checkpoint or the input does not suit.
+    Stopped
+        If `should_stop` said so.
+    """
+    start = time.perf_counter()
+    capture, *untrained = DESK.capture(unit, should_stop)
+    *_, last = layer_evidence(capture, unit.layer, unit.heads, unit.draws, untrained, should_stop)
+    return {
+        "checkpoint": unit.checkpoint.label,
+        "step": unit.checkpoint.step,
+        "sample": unit.sample,
+        "input": shown_input(unit),
+        "layer": unit.layer,
+        "tokens": last.tokens,
+        "width": last.width,
+        "notes": list(last.notes),
+        "missing": dict(last.missing),
+        "seconds": time.perf_counter() - start,
+        "heads": [head_record(last, head) for head in last.heads],
+    }
+
+
+def shown_input(unit: Unit) -> str:
+    """Return the input as a table shows it."""
+    given = unit.input
+    if given.text:
+        return given.text
+    return f"{given.path} [{given.index}]" if given.path else f"built-in sample {given.index}"
+
+
+def head_record(layer: LayerEvidence, head: int) -> Record:
+    """Return every number of one query head; what is not a number is None."""
+    place = layer.heads.index(head)
+    row = layer.rows[place]
+    found = layer.evidence
+    return plain(
+        {
+            "head": head,
+            "key_head": layer.key_heads[row],
+            "measures": {key: figures[row] for key, figures in found.measures.items()},
+            "nulls": {
+                null: {key: _score(layer, null, key, row) for key in drawn}
+                for null, drawn in layer.draws.items()
+            },
+            "projections": {key: figures[place] for key, figures in found.projections.items()},
+            "norms": {key: figures[place] for key, figures in found.norms.items()},
+            "spectra": {name: _rows(part, row) for name, part in found.spectra.items()},
+            "gamma": {name: _rows(part, row) for name, part in found.gamma.items()},
+            "health": _rows(found.health, row),
+            "verdict": layer.verdict(head),
+        }
+    )
+
+
+def _rows(part: Mapping[str, np.ndarray], row: int) -> dict[str, Any]:
+    return {key: figures[row] for key, figures in part.items()}
+
+
+def _score(layer: LayerEvidence, null: str, key: str, row: int) -> dict[str, Any]:
+    scores = layer.scores(null, key)
+    names = ("mean", "std", "z", "p", "p_below", "quantiles")
+    return {name: getattr(scores, name)[row] for name in names} | {"draws": scores.draws}
+
+
+def plain(value: Any) -> Any:
+    """Turn arrays and numpy's numbers to lists and Python's, ten digits each; what is not finite to None."""
+    if isinstance(value, Mapping):
+        return {key: plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, float | np.floating):
+        return float(f"{value:.10g}") if np.isfinite(value) else None
+    return value
