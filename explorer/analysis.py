@@ -197,6 +197,7 @@ class Evaluator:
             plain_kernel=scene.head.plain_kernel,
             length=len(scene.capture.tokens),
             inputs=scene.inputs,
+            captured_bytes=sum(heads.bytes for heads in scene.capture.layers.values()),
             text=scene.capture.text,
             device=clean.head.k.device.type,
             dtype=str(clean.head.k.dtype).removeprefix("torch."),

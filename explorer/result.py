@@ -251,6 +251,8 @@ class Result:
         Tokens of the whole input.
     inputs : int
         How many inputs there are to choose from: lines of a file, images of a folder, samples.
+    captured_bytes : int
+        Memory of the captured layer's heads.
     text : str
         The text that was read; empty for other inputs.
     health : ScoreHealth or None
@@ -295,6 +297,7 @@ class Result:
     notes: tuple[str, ...] = field(default=())
     length: int = 0
     inputs: int = 1
+    captured_bytes: int = 0
     text: str = ""
     health: ScoreHealth | None = None
     decomposition: Decomposition | None = None

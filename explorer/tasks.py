@@ -18,6 +18,11 @@ Work = Callable[[Progress, ShouldStop], Any]
 class Task(QObject):
     """Runs functions on a thread, the latest one winning: a second `run` cancels the first.
 
+    Attributes
+    ----------
+    inline : bool
+        Whether it runs on the calling thread instead.
+
     Signals
     -------
     progressed(int, int, str)
@@ -37,7 +42,7 @@ class Task(QObject):
     def __init__(self, name: str, *, inline: bool = False, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._name = name
-        self._inline = inline
+        self.inline = inline
         self._number = 0
         self._threads: list[threading.Thread] = []
         kind = Qt.ConnectionType.DirectConnection if inline else Qt.ConnectionType.QueuedConnection
@@ -48,7 +53,7 @@ class Task(QObject):
         self._number += 1
         number = self._number
         self.running_changed.emit(True)
-        if self._inline:
+        if self.inline:
             self._do(number, work)
             return
         self._threads = [thread for thread in self._threads if thread.is_alive()]

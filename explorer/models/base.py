@@ -150,6 +150,12 @@ class LayerHeads:
     w_v: Tensor | None = None
     """Value weights by key head, (Hkv, Dv, C)."""
 
+    @property
+    def bytes(self) -> int:
+        """Memory of all tensors."""
+        parts = (self.q, self.k, self.v, self.mask, self.bias, self.x, self.w_v)
+        return sum(part.numel() * part.element_size() for part in parts if part is not None)
+
 
 @dataclass(frozen=True, eq=False)
 class Capture:

@@ -75,6 +75,7 @@ class Menus(QObject):
         self.sources.addActions(menu.actions())
         menu.addSeparator()
         self.add(menu, "Export figure…", lambda: window.exports.ask(), "Ctrl+E")
+        self.add(menu, "Save captured heads…", window.ask_where_to_save_heads)
         self.add(menu, "Copy figure", lambda: window.exports.copy(), "Ctrl+Shift+C")
         menu.addSeparator()
         self.add(menu, "Quit", window.close, "Ctrl+Q")

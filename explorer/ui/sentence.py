@@ -34,6 +34,7 @@ def sentence(result: Result) -> str:
 
 
 def small_print(result: Result) -> str:
-    """Return how long the computation took, where, and in which precision."""
+    """Return how long the computation took, where and in which precision, and what the heads take up."""
     state = "" if result.final else " · working"
-    return f"{result.milliseconds:.0f} ms · {result.device.upper()} {result.dtype}{state}"
+    kept = f"heads {result.captured_bytes / 2**20:.1f} MiB"
+    return f"{result.milliseconds:.0f} ms · {result.device.upper()} {result.dtype} · {kept}{state}"

@@ -17,6 +17,7 @@ from PySide6.QtGui import (
     QPaintEvent,
 )
 from PySide6.QtWidgets import (
+    QFileDialog,
     QHBoxLayout,
     QInputDialog,
     QLabel,
@@ -31,11 +32,12 @@ from explorer.params import Input
 from explorer.result import Result
 from explorer.runner import Runner
 from explorer.state import State
+from explorer.tasks import Progress, ShouldStop, Task
 from explorer.ui.drop import DropZone
 from explorer.ui.explore import ExplorePage
 from explorer.ui.exports import Exports
 from explorer.ui.menus import Menus
-from explorer.ui.messages import MessageArea, report
+from explorer.ui.messages import MessageArea, info, report
 from explorer.ui.opener import Opener
 from explorer.ui.panel import Panel
 from explorer.ui.sentence import sentence, small_print
@@ -80,6 +82,7 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(960, 600)
         self.explore: ExplorePage = ExplorePage(state)
         self.pages = Tabs()
+        self.saving = Task("saving", inline=self.opener.task.inline, parent=self)
         self.exports = Exports(self, lambda: self.views)
         self.messages = MessageArea()
         self.setCentralWidget(self._centre())
@@ -123,11 +126,21 @@ class MainWindow(QMainWindow):
         self.small_print = QLabel()
         self.small_print.setProperty("role", "secondary")
         self.small_print.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.notes = QLabel()
+        self.notes.setObjectName("notes")
+        self.notes.setWordWrap(True)
+        self.notes.setProperty("role", "secondary")
+        self.notes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.notes.hide()
+        words = QVBoxLayout()
+        words.setSpacing(0)
+        words.addWidget(self.sentence)
+        words.addWidget(self.notes)
         bottom = QWidget()
         bottom.setObjectName("truth")
         row = QHBoxLayout(bottom)
         row.setContentsMargins(16, 8, 16, 8)
-        row.addWidget(self.sentence, 1)
+        row.addLayout(words, 1)
         row.addWidget(self.small_print)
         centre = QWidget()
         column = QVBoxLayout(centre)
@@ -145,6 +158,8 @@ class MainWindow(QMainWindow):
         self.opener.failed.connect(report)
         self.opener.opened.connect(self._on_opened)
         self.opener.heads_needed.connect(self._ask_heads)
+        self.saving.failed.connect(report)
+        self.saving.done.connect(info)
         self.drop_zone.dropped.connect(self.take)
         self.explore.controls.recipe.changed.connect(self.open_recipe)
 
@@ -188,8 +203,37 @@ class MainWindow(QMainWindow):
 
     def _on_result(self, result: Result) -> None:
         self.sentence.setText(sentence(result))
-        self.sentence.setToolTip("\n".join(result.notes))
+        self.notes.setText(" ".join(result.notes))
+        self.notes.setVisible(bool(result.notes))
         self.small_print.setText(small_print(result))
+
+    def ask_where_to_save_heads(self) -> None:
+        """Ask for a file and write the heads of every layer on the present input to it."""
+        dialog = QFileDialog(self, "Save captured heads")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters(["Tensors (*.safetensors)", "NumPy (*.npz)"])
+        dialog.setDefaultSuffix(".safetensors")
+        dialog.fileSelected.connect(lambda name: self.save_captured(Path(name)))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def save_captured(self, path: Path) -> None:
+        """Write the heads of every layer on the present input, to be opened again or elsewhere."""
+        source, params = self.state.source, self.state.params
+        if source is None:
+            report(GramscopeError("There are no heads to save yet. Open a model or the sample first."))
+            return
+
+        def work(progress: Progress, should_stop: ShouldStop) -> str:
+            from explorer.devices import choose
+            from explorer.models.save_heads import save_heads
+
+            layers = range(source.first_layer, source.layers)
+            capture = source.capture(layers, params.input, choose(params.device), should_stop)
+            save_heads(capture, path, name=source.name)
+            return f"Saved the heads of {len(layers)} layers as {path.name} in {path.parent}."
+
+        self.saving.run(work)
 
     def _on_busy(self, busy: bool) -> None:
         for view in self.explore.views:
@@ -225,6 +269,7 @@ class MainWindow(QMainWindow):
         self.closing.emit()
         self.workbench.close()
         self.opener.task.close()
+        self.saving.close()
         self.runner.close()
         self.messages.close_messages()
         super().closeEvent(event)
