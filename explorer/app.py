@@ -19,6 +19,7 @@ from explorer.runner import Evaluate, Runner
 from explorer.state import State
 from explorer.ui import messages, theme
 from explorer.ui.opener import Opener
+from explorer.ui.robustness import RobustnessPage
 from explorer.ui.window import MainWindow
 
 
@@ -54,7 +55,14 @@ def build(*, inline: bool = False) -> MainWindow:
     window = MainWindow(state, runner, Opener(state, inline=inline))
     for part in (state, runner, window.opener):
         part.setParent(window)
+    window.add_page("Robustness", partial(_robustness, window, inline))
     return window
+
+
+def _robustness(window: MainWindow, inline: bool) -> RobustnessPage:
+    page = RobustnessPage(window.state, window.runner, inline=inline)
+    window.closing.connect(page.stop)
+    return page
 
 
 def run(paths: Sequence[str] = ()) -> int:

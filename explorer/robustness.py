@@ -21,7 +21,7 @@ from explorer.stages import numpy
 LAMS, LEVELS, SEEDS = 20, 20, 5
 STEP = 2.0**0.4
 """From one λ to the next; ten steps are a factor of 16."""
-SWEEP_LAMS = 39
+SWEEP_LAMS = 49
 TOLERANCE = 1e-5
 
 
@@ -63,7 +63,7 @@ def phase_maps(head: Head, p: Params, should_stop: ShouldStop = never) -> Iterat
 
 
 def sweeps(head: Head, p: Params, should_stop: ShouldStop = never) -> Iterator[Sweep]:
-    """Compare the support of S with the contaminated entries, over the λ of the phase diagram and between.
+    """Compare the support of S with the contaminated entries, over the λ of the diagram and beyond.
 
     Raises
     ------

@@ -10,6 +10,7 @@ from explorer.app import application, build
 from explorer.commands.smoke import at_rest, wait_until
 from explorer.models.recipes import Recipe
 from explorer.ui import theme
+from explorer.ui.robustness import RobustnessPage
 from explorer.ui.window import MainWindow
 
 CHOICES: tuple[theme.Choice, ...] = ("light", "dark")
@@ -50,6 +51,11 @@ def screenshots(out: str) -> int:
         )
         window.state.update(level=0.05)
         _take(window, "clusters", folder)
+        window.pages.show_page(1)
+        page = window.pages.page(1)
+        assert isinstance(page, RobustnessPage)
+        wait_until(page.is_complete, "the phase diagram")
+        _take(window, "robustness", folder)
     finally:
         window.close()
     return 0

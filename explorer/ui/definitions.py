@@ -185,6 +185,81 @@ DEFINITIONS = {
             CANDES,
         ),
     ),
+    "decomposition": Definition(
+        title="K ≈ L + S",
+        what=(
+            "How the contaminated keys $K′$ are taken apart, token by token and feature by feature, in the "
+            "keys' own units: left the truth, in the middle $S$ and $L$ of RPC's principal attention pursuit "
+            "after the iteration that the slider chooses, right those of exact principal component pursuit."
+        ),
+        formulas=(
+            "PAP: S ← shrink(K′ − L + Y/μ, t), L ← softmax(τ C C^T) V",
+            "exact PCP: min ‖L‖_* + λ‖S‖_1 with K′ = L + S, λ = 1/√max(N, D)",
+            "precision = |S ∩ hit| / |S|, recall = |S ∩ hit| / |hit|",
+        ),
+        read=(
+            "Above, $S$ beside what was really added, in one scale: the same spots in the same colours mean "
+            "that it was found.",
+            "Below, $L$ beside the clean keys, in one scale.",
+            "Exact PCP runs until its residual is under $10^{-5}$, in the background.",
+        ),
+        misread=(
+            "RPC's $L$ is an attention output: it lives where the values do, and where $V$ is not near $K$ "
+            "it cannot look like $K$.",
+            "An entry is in $S$ however small it is: a low precision may come from many small entries.",
+            "Exact PCP is no upper bound: real keys need not be low-rank plus sparse.",
+        ),
+        sources=(TEO, CANDES),
+    ),
+    "support": Definition(
+        title="What S finds",
+        what=(
+            "Precision and recall of the support of $S$ after the last iteration, over $λ$ at the present "
+            "contamination; the residual by iteration; $μ$ and the threshold $t$ in the keys' units."
+        ),
+        formulas=(
+            "precision = |S ∩ hit| / |S|, recall = |S ∩ hit| / |hit|",
+            "μ = N W / (4 ‖K′‖_1)",
+            "published: t = λμ; pcp: t = λ/μ",
+            "residual: ‖K′ − L − S‖ / ‖K′‖",
+        ),
+        read=(
+            "Small $λ$: everything is in $S$, recall is 1 and precision is the contaminated share, which is "
+            "chance. Large $λ$: nothing is.",
+            "The vertical line is the $λ$ in use; in the residuals it is the iteration whose $L$ and $S$ are "
+            "shown.",
+            "Filled circles are the clean keys, hollow ones the contaminated keys.",
+        ),
+        misread=(
+            "A small residual does not say that $S$ is right, only that $L + S$ is near $K′$.",
+            "The residual need not fall: the pursuit is not guaranteed to converge.",
+        ),
+        sources=(TEO, CANDES),
+    ),
+    "phase": Definition(
+        title="Which attention does better",
+        what=(
+            "For each $λ$ and each level of contamination, how many times further softmax's output moves "
+            "than RPC's, as the mean of log₁₀ over five seeds."
+        ),
+        formulas=(
+            "log_{10} (e_{softmax}(f) / e_{RPC}(f))",
+            "e_{softmax}(f) = ‖h_{softmax}(f) − h_{softmax}(0)‖ / ‖h_{softmax}(0)‖",
+            "e_{RPC}(f): RPC against its own clean output, or against softmax's",
+        ),
+        read=(
+            "Orange: RPC moves less. Blue: softmax moves less. White: both alike. Where orange gives way "
+            "to blue for good along a row is the breakdown point of its $λ$.",
+            "The ring is where level and $λ$ stand; a click on a cell goes there.",
+        ),
+        misread=(
+            "Orange at the smallest $λ$ is no merit: there $S$ takes everything, and an output that ignores "
+            "the data never moves. Against softmax's clean output such cells turn blue.",
+            "One cell is a mean over seeds; the picture of one seed may differ.",
+            "This is one head's output, not the model's answer.",
+        ),
+        sources=(TEO,),
+    ),
     "health": Definition(
         title="Numerical health",
         what=(

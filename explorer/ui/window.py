@@ -33,6 +33,7 @@ from explorer.result import Result
 from explorer.runner import Runner
 from explorer.state import State
 from explorer.tasks import Progress, ShouldStop, Task
+from explorer.ui.controls import Controls
 from explorer.ui.drop import DropZone
 from explorer.ui.explore import ExplorePage
 from explorer.ui.exports import Exports
@@ -161,11 +162,12 @@ class MainWindow(QMainWindow):
         self.saving.failed.connect(report)
         self.saving.done.connect(info)
         self.drop_zone.dropped.connect(self.take)
-        self.explore.controls.recipe.changed.connect(self.open_recipe)
 
     def _on_page(self, page: QWidget) -> None:
         for panel in page.findChildren(Panel):
             panel.asked.connect(self._serve)
+        for controls in page.findChildren(Controls):
+            controls.recipe.changed.connect(self.open_recipe)
 
     def take(self, what: str, paths: Sequence[Path]) -> None:
         """Open what was dropped as a session or checkpoint, or read it as the model's input."""

@@ -4,11 +4,12 @@ import pytest
 
 from explorer.state import State
 from explorer.views.attention_map import AttentionMap
+from explorer.views.decomposition import DecompositionView
 from explorer.views.outputs import Outputs
 from explorer.views.projection import ProjectionView
 from explorer.views.spectrum import SpectrumView
 
-KINDS = (AttentionMap, SpectrumView, ProjectionView, Outputs)
+KINDS = (AttentionMap, SpectrumView, ProjectionView, Outputs, DecompositionView)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from explorer.detail import Decomposition
 from explorer.params import Params
 from explorer.result import Curves, Errors, Projection, Pursuit, Result, Spectrum
 
@@ -86,6 +87,15 @@ def pursuit(level):
     return Pursuit(moved, clean, 4.0, 0.02, 0.08, 0.31, *found)
 
 
+def decomposition(rng, n, level, d=8, iterations=4):
+    clean = rng.normal(size=(n, d))
+    hit = rng.permutation(n * d).reshape(n, d) < round(level * n * d)
+    added = np.where(hit, 10 * rng.choice([-1.0, 1.0], (n, d)), 0.0)
+    share = np.arange(1, iterations + 1)[:, None, None] / iterations
+    found = np.where(np.abs(added + clean) > 1.5, added + 0.3 * clean, 0.0)
+    return Decomposition(clean + added, added, hit, share * clean, share * found)
+
+
 def result(tokens, level=0.08, grid=None, image=None, source="sample", seed=0, **params):
     n = len(tokens)
     rng = np.random.default_rng(seed)
@@ -122,6 +132,7 @@ def result(tokens, level=0.08, grid=None, image=None, source="sample", seed=0, *
         dtype="float32",
         milliseconds=11.0,
         final=True,
+        decomposition=decomposition(np.random.default_rng(5), n, level),
     )
 
 
@@ -148,6 +159,8 @@ def without_numbers(n=14):
     nothing = Spectrum(np.empty(0), np.empty(0), np.full((n, 4), np.nan), np.zeros(4, bool), np.nan, 0, True)
     pair = np.full((n, 2), np.nan)
     nan, row = float("nan"), np.full(n, np.nan)
+    keys = np.full((n, 8), np.nan)
+    apart = Decomposition(keys, keys, np.zeros((n, 8), bool), np.array([keys] * 4), np.array([keys] * 4))
     empty = {name: np.full(11, np.nan) for name in made.curves.mean}
     return replace(
         made,
@@ -156,6 +169,7 @@ def without_numbers(n=14):
         moved=nothing,
         projection=Projection(pair, pair, pair, pair, (0, 1), 0.0),
         errors=Errors(nan, nan, nan, nan, nan, row, row),
+        decomposition=apart,
         pursuit=Pursuit(np.full(4, np.nan), np.full(4, np.nan), nan, nan, nan, nan, None, None),
         curves=replace(made.curves, mean=empty, low=empty, high=empty, outcome="unknown", breakdown=None,
                        crossings=()),
