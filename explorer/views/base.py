@@ -97,14 +97,14 @@ class View(QWidget):
         column.addWidget(self._sentence)
         column.addWidget(self._button, alignment=Qt.AlignmentFlag.AlignCenter)
         column.addStretch()
-        self._stack = QStackedLayout()
-        self._stack.addWidget(self.canvas)
-        self._stack.addWidget(empty)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
         outer.addWidget(self._progress)
+        self._stack = QStackedLayout()
         outer.addLayout(self._stack)
+        self._stack.addWidget(self.canvas)
+        self._stack.addWidget(empty)
         self.working(False)
 
     def _connect(self) -> None:

@@ -82,6 +82,14 @@ def test_a_pages_panels_are_served(qtbot: QtBot, window: MainWindow) -> None:
     assert "Gramscope" in QApplication.clipboard().text()
 
 
+def test_opening_a_page_leaves_the_keyboard_where_it_is(window: MainWindow) -> None:
+    window.pages.row.setFocus()
+    for place in range(window.pages.count):
+        window.pages.show_page(place)
+        settle()
+        assert QApplication.activeWindow() is window and window.pages.row.hasFocus()
+
+
 def test_closing_is_told_once(qtbot: QtBot, window: MainWindow) -> None:
     with qtbot.waitSignal(window.closing):
         window.close()
