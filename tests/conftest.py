@@ -23,7 +23,10 @@ import shiboken6
 from PySide6.QtCore import QEvent, QThread, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
-THREADS_OF_LIBRARIES = ("pydevd", "tqdm_monitor", "asyncio_", "QueueFeederThread", "ExecutorManagerThread")
+THREADS_OF_LIBRARIES = (
+    "pydevd", "tqdm_monitor", "asyncio_", "QueueFeederThread", "ExecutorManagerThread",
+    "IO loop",  # of a Dask client that found no scheduler
+)  # fmt: skip
 PATIENCE_S = 2.0
 
 

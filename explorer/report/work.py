@@ -114,7 +114,7 @@ def on_dask(units: Sequence[Unit], address: str, should_stop: ShouldStop = never
         futures = client.map(attempt, units, pure=False, retries=RETRIES)
         by_key = {future.key: unit for future, unit in zip(futures, units, strict=True)}
         try:
-            for future in as_completed(futures):
+            for future in as_completed(futures, loop=client.loop):
                 failed = future.status != "finished"
                 yield Done(by_key[future.key], failure=_reason(future)) if failed else future.result()
                 if should_stop():
