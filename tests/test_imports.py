@@ -18,18 +18,19 @@ PACKAGE = ROOT / "explorer"
 HEAVY = {"torch", "transformers", "sklearn", "scipy", "safetensors", "joblib", "PIL"}
 QT = {"PySide6", "shiboken6", "pyqtgraph"}
 GROUPS = {
-    "base": ("", "__version__", "errors", "params", "detail", "result", "fields"),
-    "settings": ("settings", "logs"),
+    "base": ("", "__version__", "errors", "params", "detail", "result", "fields", "console"),
+    "settings": ("settings", "logs", "units"),
     "maths": ("maths",),
     "models": ("models",),
     "analysis": ("analysis", "stages", "curves", "devices", "maps", "health", "robustness"),
     "sessions": ("session", "script"),
     "report": ("report",),
     "lab": ("lab",),
+    "study": ("study",),
     "state": ("state", "runner", "tasks", "streams", "history", "preload"),
     "views": ("views",),
     "ui": ("ui",),
-    "program": ("__main__", "app", "commands"),
+    "program": ("__main__", "app", "commands", "screen"),
 }
 """Every part of the package; what stands under one name may be imported freely among itself."""
 COMPUTING = ("base", "settings", "maths", "models", "analysis")
@@ -42,12 +43,13 @@ MAY_IMPORT = {
     "sessions": COMPUTING,
     "report": COMPUTING,
     "lab": COMPUTING,
+    "study": (*COMPUTING, "report"),
     "state": (*COMPUTING, "sessions"),
     "views": ("base", "analysis", "state"),
     "ui": tuple(group for group in GROUPS if group != "program"),
     "program": tuple(GROUPS),
 }
-QT_FREE = (*COMPUTING, "sessions", "report", "lab")
+QT_FREE = (*COMPUTING, "sessions", "report", "lab", "study")
 WITHOUT_TORCH = ("base", "settings", "sessions", "state", "views", "ui")
 MATHS_MAY_USE = {"torch", "numpy", "scipy", "sklearn", "explorer"} | set(sys.stdlib_module_names)
 

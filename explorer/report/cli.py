@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from explorer.console import progress_bar
+
 
 def _numbers(text: str) -> list[int]:
     return [int(part) for part in text.split(",")]
@@ -29,12 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--afresh", action="store_true", help="compute again what is there already")
 
 
-def _progress(done: int, total: int, name: str) -> None:
-    filled = 30 * done // max(total, 1)
-    bar = "█" * filled + "·" * (30 - filled)
-    print(f"\r{bar} {done}/{total} {name[:40]:40}", end="", file=sys.stderr, flush=True)
-
-
 def run(args: argparse.Namespace) -> int:
     """Make the report; 0: all done, 3: part failed, 1: all failed."""
     from explorer.maths.evidence_draws import Draws
@@ -48,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     outcome = run_report(
         args.path, inputs, out=args.out, layers=args.layers, heads=args.heads, samples=args.samples,
         device=args.device, draws=Draws(cheap=args.draws), untrained=args.untrained, jobs=args.jobs,
-        dask=args.dask, progress=_progress, resume=not args.afresh,
+        dask=args.dask, progress=progress_bar, resume=not args.afresh,
     )  # fmt: skip
     print(file=sys.stderr)
     print(outcome.verdict)

@@ -14,6 +14,7 @@ from explorer.errors import GramscopeError
 from explorer.maths.evidence_draws import Draws
 from explorer.models.base import Source
 from explorer.params import Input
+from explorer.units import stamp
 
 MOST_FROM_A_FILE = 16
 """Inputs taken of a file or folder unless a number is given."""
@@ -81,17 +82,9 @@ class Unit:
     def key(self) -> str:
         """What the numbers depend on, as a file name: equal keys have equal numbers."""
         parts = asdict(replace(self, sample=0, group=(), device=""))
-        parts["files"] = [_stamp(Path(path)) for path in (self.checkpoint.path, self.input.path) if path]
+        parts["files"] = [stamp(Path(path)) for path in (self.checkpoint.path, self.input.path) if path]
         parts["version"] = __version__
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
-
-
-def _stamp(path: Path) -> list[object]:
-    """Return what changes when a file or the files of a folder do; nothing for what is not there."""
-    if not path.exists():
-        return []
-    files = sorted(path.iterdir()) if path.is_dir() else [path]
-    return [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files if file.is_file()]
 
 
 def checkpoints_of(paths: Sequence[str | Path]) -> tuple[Checkpoint, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from explorer.errors import GramscopeError, Stopped
+from explorer.errors import Stopped
 from explorer.maths.evidence_draws import Draws
 from explorer.models.base import ShouldStop, never
 from explorer.params import Input
@@ -19,6 +19,7 @@ from explorer.report.tables import tables
 from explorer.report.whole import Whole, assemble
 from explorer.report.work import Done, in_processes, on_dask, serially
 from explorer.settings import atomic_write
+from explorer.units import Store
 
 Progress = Callable[[int, int, str], None]
 UNITS = "units"
@@ -133,9 +134,8 @@ def run_report(
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     units = _plan(given, inputs, layers, heads, samples, device, draws or Draws(), untrained)
     folder = Path(out).absolute()
-    store = folder / UNITS
-    _make(store)
-    records = {unit.key: record for unit in units if resume and (record := _kept(store, unit))}
+    store = Store(folder / UNITS)
+    records = {unit.key: record for unit in units if resume and (record := store.kept(unit.key))}
     reused = len(records)
     failures, stopped = [], False
     todo = [unit for unit in units if unit.key not in records]
@@ -146,7 +146,7 @@ def run_report(
                 failures.append(done)
             else:
                 records[done.unit.key] = done.record
-                atomic_write(store / f"{done.unit.key}.json", json.dumps(done.record).encode())
+                store.keep(done.unit.key, done.record)
             progress(len(records) + len(failures), len(units), done.unit.name)
     except Stopped:
         stopped = True
@@ -184,27 +184,6 @@ def _plan(
         for group in groups
         for layer in group
     ]  # fmt: skip
-
-
-def _make(store: Path) -> None:
-    try:
-        store.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise GramscopeError(
-            f"The folder {store.parent} cannot be made: {error.strerror}.", str(error)
-        ) from error
-
-
-def _kept(store: Path, unit: Unit) -> Record | None:
-    """Return the record of a unit that an earlier run has finished."""
-    path = store / f"{unit.key}.json"
-    if not path.exists():
-        return None
-    try:
-        record = json.loads(path.read_bytes())
-    except ValueError:
-        return None
-    return record if isinstance(record, dict) else None
 
 
 def _placed(unit: Unit, record: Record) -> Record:
