@@ -8,7 +8,7 @@ import multiprocessing
 import sys
 from collections.abc import Sequence
 
-from explorer import __version__
+from explorer import __version__, screen
 from explorer.errors import GramscopeError
 
 VERBS = {
@@ -70,9 +70,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     multiprocessing.freeze_support()
     argv = sys.argv[1:] if argv is None else list(argv)
     try:
-        if argv and argv[0] in VERBS:
-            return _run_verb(argv[0], argv[1:])
-        return _run_window(argv)
+        with screen.libraries():
+            if argv and argv[0] in VERBS:
+                return _run_verb(argv[0], argv[1:])
+            return _run_window(argv)
     except GramscopeError as error:
         print(f"gramscope: {error}", file=sys.stderr)
         return 1

@@ -13,7 +13,7 @@ os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from explorer import __version__, logs
+from explorer import __version__, logs, screen
 from explorer.preload import map_libraries
 from explorer.runner import Evaluate, Runner
 from explorer.state import State
@@ -34,7 +34,8 @@ def application() -> QApplication:
     """Return the application, made and styled once."""
     app = QApplication.instance()
     if not isinstance(app, QApplication):
-        app = QApplication(sys.argv[:1])
+        with screen.platform():
+            app = QApplication(sys.argv[:1])
         app.setApplicationName("gramscope")
         app.setApplicationDisplayName("Gramscope")
         app.setApplicationVersion(__version__)
