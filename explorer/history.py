@@ -23,6 +23,8 @@ WORDS = {
     "magnitude": "magnitude",
     "seed": "seed",
     "contaminate_values": "contaminating V",
+    "target": "target of the attack",
+    "steps": "steps of the attack",
     "form": "form of RPC",
     "queries": "queries",
     "lam": "λ",

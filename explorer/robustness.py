@@ -9,13 +9,14 @@ from collections.abc import Iterator
 
 from explorer import stages
 from explorer.detail import Exact, PhaseMap, Sweep
+from explorer.errors import GramscopeError
 from explorer.maths.contamination import contaminate
 from explorer.maths.pcp import exact_pcp
 from explorer.maths.phase import phase_diagram
 from explorer.maths.rpc import default_lambda
 from explorer.maths.support import support_sweep
 from explorer.models.base import Head, ShouldStop, never
-from explorer.params import LEVEL_MAX, Params
+from explorer.params import LEVEL_MAX, KeyKind, Params
 from explorer.stages import numpy
 
 LAMS, LEVELS, SEEDS = 20, 20, 5
@@ -29,6 +30,21 @@ def lams(head: Head, p: Params) -> list[float]:
     """Return the λ of the phase diagram, in equal ratios, the form's default among them."""
     default = default_lambda(p.form, *head.k.shape)
     return [float(f"{default * STEP ** (i - LAMS // 2):.3g}") for i in range(LAMS)]
+
+
+def kind_at_keys(p: Params) -> KeyKind:
+    """Return what happens to the head's keys.
+
+    Raises
+    ------
+    GramscopeError
+        If the contamination enters at the input: then nobody knows which entries of the keys are true.
+    """
+    if p.key_kind is None:
+        raise GramscopeError(
+            "This page contaminates the keys of one head. Under “Where it enters”, choose the keys."
+        )
+    return p.key_kind
 
 
 def levels(p: Params) -> list[float]:
@@ -49,7 +65,7 @@ def phase_maps(head: Head, p: Params, should_stop: ShouldStop = never) -> Iterat
     stages.use_threads(head.k.shape[0])
     for phase in phase_diagram(
         head.q, head.k, head.v, head.scale, stages.convention(head, p),
-        kind=p.contamination, levels=levels(p), lams=lams(head, p), magnitude=p.magnitude,
+        kind=kind_at_keys(p), levels=levels(p), lams=lams(head, p), magnitude=p.magnitude,
         seeds=range(p.seed, p.seed + SEEDS), contaminate_values=p.contaminate_values, should_stop=should_stop,
     ):  # fmt: skip
         yield PhaseMap(
@@ -73,10 +89,10 @@ def sweeps(head: Head, p: Params, should_stop: ShouldStop = never) -> Iterator[S
         If `should_stop` said so.
     """
     stages.use_threads(head.k.shape[0])
-    hit = contaminate(head.k, p.contamination, p.level, p.magnitude, p.seed)
+    hit = contaminate(head.k, kind_at_keys(p), p.level, p.magnitude, p.seed)
     v = head.v
     if p.contaminate_values:
-        v = contaminate(v, p.contamination, p.level, p.magnitude, p.seed).values
+        v = contaminate(v, kind_at_keys(p), p.level, p.magnitude, p.seed).values
     lowest = lams(head, p)[0]
     over = [lowest * STEP ** (i / 2) for i in range(SWEEP_LAMS)]
     for sweep in support_sweep(
@@ -98,7 +114,7 @@ def exact(head: Head, p: Params, should_stop: ShouldStop = never) -> Iterator[Ex
     λ is 1/√max(N, D), or the one in use where the form is "pcp", in which it means the same.
     """
     stages.use_threads(head.k.shape[0])
-    keys = contaminate(head.k, p.contamination, p.level, p.magnitude, p.seed).values
+    keys = contaminate(head.k, kind_at_keys(p), p.level, p.magnitude, p.seed).values
     lam = p.lam if p.form == "pcp" and p.lam is not None else default_lambda("pcp", *keys.shape)
     for step in exact_pcp(keys, lam, tolerance=TOLERANCE):
         yield Exact(

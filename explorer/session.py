@@ -30,6 +30,7 @@ PARAM_RANGES = {
     "level": (0.0, max(LEVEL_MAX.values())),
     "magnitude": (0.0, 1000.0),
     "iterations": (1, 100),
+    "steps": (1, 100),
     "axes": (0, 10_000),
 }
 RECIPE_RANGES = {

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.params import Contamination
+from explorer.params import KeyKind
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -33,7 +33,7 @@ class Contaminated:
     hit: Tensor
 
 
-def contaminate(x: Tensor, kind: Contamination, level: float, magnitude: float, seed: int) -> Contaminated:
+def contaminate(x: Tensor, kind: KeyKind, level: float, magnitude: float, seed: int) -> Contaminated:
     """Contaminate one head's keys, or its values with the same hits (for the same shape and seed).
 
     The unit is σ, the deviation of all N·D entries of `x` about their mean.
@@ -63,7 +63,7 @@ def contaminate(x: Tensor, kind: Contamination, level: float, magnitude: float, 
 
 
 def contaminate_many(
-    x: Tensor, kind: Contamination, levels: Sequence[float], magnitude: float, seeds: Sequence[int]
+    x: Tensor, kind: KeyKind, levels: Sequence[float], magnitude: float, seeds: Sequence[int]
 ) -> Contaminated:
     """Contaminate at every level with every seed at once: shapes (seeds, levels, N, D)."""
     n, d = x.shape
@@ -83,7 +83,7 @@ def contaminate_many(
 
 
 @lru_cache(maxsize=64)
-def _draw(kind: Contamination, n: int, d: int, seed: int) -> tuple[Tensor, Tensor]:
+def _draw(kind: KeyKind, n: int, d: int, seed: int) -> tuple[Tensor, Tensor]:
     """Draw who is hit in which order, (n, d) or (n, 1), and by what in units of its strength, (n, d)."""
     rng = np.random.default_rng(seed)
     if kind == "gaussian":

@@ -12,7 +12,7 @@ from explorer.errors import Stopped
 from explorer.maths.attention import upcast
 from explorer.maths.contamination import contaminate_many
 from explorer.maths.outputs import Convention, attend_rpc, relative_error, softmax_output
-from explorer.params import Contamination
+from explorer.params import KeyKind
 
 _BATCH_WEIGHTS = 1 << 19
 """Largest number of attention weights (or entries) of a batch: some hundredths of a second on a processor."""
@@ -97,7 +97,7 @@ def phase_diagram(
     scale: float,
     convention: Convention,
     *,
-    kind: Contamination,
+    kind: KeyKind,
     levels: Sequence[float],
     lams: Sequence[float],
     magnitude: float,

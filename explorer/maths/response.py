@@ -13,7 +13,7 @@ from explorer.errors import Stopped
 from explorer.maths.attention import upcast
 from explorer.maths.contamination import contaminate_many
 from explorer.maths.outputs import Convention, errors, head_outputs
-from explorer.params import Contamination
+from explorer.params import KeyKind
 from explorer.result import Outcome
 
 _BATCH_WEIGHTS = 1 << 22
@@ -53,7 +53,7 @@ def response(
     scale: float,
     convention: Convention,
     *,
-    kind: Contamination,
+    kind: KeyKind,
     levels: Sequence[float],
     magnitude: float,
     seeds: Sequence[int],

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from explorer.maths.contamination import contaminate, contaminate_many
-from explorer.params import Contamination
+from explorer.params import KeyKind
 from tests.maths.strategies import draw, matrices
 
-KINDS = get_args(Contamination)
+KINDS = get_args(KeyKind)
 kinds = st.sampled_from(KINDS)
 fractions = st.floats(0, 1)
 
 
 @given(matrices(), kinds, fractions, fractions, st.integers(0, 2**32))
 @settings(deadline=None, max_examples=150)
-def test_raising_the_level_only_adds(x: Tensor, kind: Contamination, a: float, b: float, seed: int) -> None:
+def test_raising_the_level_only_adds(x: Tensor, kind: KeyKind, a: float, b: float, seed: int) -> None:
     low, high = (contaminate(x, kind, level, 10.0, seed) for level in sorted((a, b)))
     assert (low.hit <= high.hit).all()
     assert torch.equal(low.values[~low.hit], x[~low.hit])
@@ -29,7 +29,7 @@ def test_raising_the_level_only_adds(x: Tensor, kind: Contamination, a: float, b
 
 @given(matrices(), kinds, fractions, st.integers(0, 2**32))
 @settings(deadline=None, max_examples=100)
-def test_going_back_restores(x: Tensor, kind: Contamination, level: float, seed: int) -> None:
+def test_going_back_restores(x: Tensor, kind: KeyKind, level: float, seed: int) -> None:
     first = contaminate(x, kind, level, 3.0, seed)
     clean = contaminate(x, kind, 0.0, 3.0, seed)
     assert torch.equal(clean.values.view(torch.int64), x.view(torch.int64))
@@ -78,7 +78,7 @@ def test_seeds_differ_and_nothing_else_is_random() -> None:
 
 
 @pytest.mark.parametrize("kind", ["sparse", "tokens", "replace"])
-def test_values_are_hit_where_keys_are(kind: Contamination) -> None:
+def test_values_are_hit_where_keys_are(kind: KeyKind) -> None:
     k, v = draw(0, 30, 8), draw(1, 30, 8)
     assert torch.equal(contaminate(k, kind, 0.2, 5.0, 3).hit, contaminate(v, kind, 0.2, 5.0, 3).hit)
     wider = contaminate(draw(1, 30, 12), "tokens", 0.2, 5.0, 3).hit.any(-1)
@@ -86,7 +86,7 @@ def test_values_are_hit_where_keys_are(kind: Contamination) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_many_at_once_are_each_alone(kind: Contamination) -> None:
+def test_many_at_once_are_each_alone(kind: KeyKind) -> None:
     x, levels, seeds = draw(0, 12, 5), [0.0, 0.1, 0.5], [4, 9]
     many = contaminate_many(x, kind, levels, 2.0, seeds)
     assert many.values.shape == many.hit.shape == (2, 3, 12, 5)
@@ -98,7 +98,7 @@ def test_many_at_once_are_each_alone(kind: Contamination) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 @pytest.mark.parametrize("kind", KINDS)
-def test_precision_changes_numbers_but_not_who_is_hit(kind: Contamination, dtype: torch.dtype) -> None:
+def test_precision_changes_numbers_but_not_who_is_hit(kind: KeyKind, dtype: torch.dtype) -> None:
     x = draw(0, 30, 8)
     high, low = contaminate(x, kind, 0.2, 3.0, 0), contaminate(x.to(dtype), kind, 0.2, 3.0, 0)
     assert low.values.dtype == dtype
