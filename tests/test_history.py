@@ -14,7 +14,8 @@ from explorer.state import State
 
 OTHER: dict[str, Any] = {
     "layer": 1, "head": 2, "query": 3, "input": Input(index=1), "contamination": "tokens", "level": 0.25,
-    "magnitude": 3.0, "seed": 9, "contaminate_values": True, "target": "output", "steps": 3, "form": "pcp", "queries": "asymmetric",
+    "magnitude": 3.0, "seed": 9, "contaminate_values": True, "target": "output", "steps": 3,
+    "form": "pcp", "queries": "asymmetric",
     "lam": 2.0, "mu": 0.5, "iterations": 7, "variant": "rpc", "axes": (1, 2),
     "centred": True, "device": "cpu",
 }  # fmt: skip
