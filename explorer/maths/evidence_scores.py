@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,6 +15,8 @@ LEVEL = 0.05
 """Of p by rank for one head, and of the false discovery rate over heads."""
 CLEAR = 3.0
 """|z| from which one head is said to differ from a null."""
+FEWEST = math.ceil(1 / LEVEL) - 1
+"""Draws from which one head's rank can pass `LEVEL`."""
 Standing = Literal["above", "level", "below", "unknown"]
 
 
@@ -30,12 +33,17 @@ class Score:
     draws: int
 
     @property
+    def needed(self) -> int:
+        """How many draws it takes to tell, where these do not suffice; 0 where they do."""
+        return 0 if self.draws >= FEWEST else FEWEST
+
+    @property
     def standing(self) -> Standing:
         """Whether the head is closer to V* than the null ("above"), farther, neither, or not to be told.
 
         "above" takes z > 3 and p ≤ 5 %, so that neither few draws nor a skewed null makes a finding.
         """
-        if not np.isfinite([self.z, self.p]).all() or 1 / (1 + self.draws) > LEVEL:
+        if self.needed or not np.isfinite([self.z, self.p]).all():
             return "unknown"
         if self.z > CLEAR and self.p <= LEVEL:
             return "above"
@@ -140,6 +148,8 @@ class Spread:
     smallest_p : float
         1/(1 + draws), the least that this many draws can give.
     draws : int
+    at_floor, at_floor_below : int
+        Heads that no draw comes up to (that come up to no draw): more draws could only lower their p.
     """
 
     heads: int
@@ -151,6 +161,38 @@ class Spread:
     discoveries_below: int
     smallest_p: float
     draws: int
+    at_floor: int = 0
+    at_floor_below: int = 0
+
+    @property
+    def together(self) -> int:
+        """How many heads must have the least p of so many draws for any of them to be a discovery."""
+        return math.ceil(self.heads * self.smallest_p / LEVEL - ROUNDING)
+
+    @property
+    def needed(self) -> int:
+        """How many draws it takes to tell, where these do not suffice; 0 where they do.
+
+        They do not where even half of the heads, each beyond every draw, would not make a discovery, nor
+        where the mean z is clear of 0 and heads are beyond every draw, yet too few for one.
+        """
+        beyond, found = self._on_the_side_of_the_mean
+        if found or self.heads < 2:
+            return 0
+        few = 2 * self.together > self.heads
+        if not few and not (beyond and abs(self.mean_z) > self._margin):
+            return 0
+        return max(math.ceil(self.heads / (LEVEL * max(beyond, 1)) - ROUNDING) - 1, FEWEST * 2 + 1)
+
+    @property
+    def _on_the_side_of_the_mean(self) -> tuple[int, int]:
+        if self.mean_z > 0:
+            return self.at_floor, self.discoveries
+        return self.at_floor_below, self.discoveries_below
+
+    @property
+    def _margin(self) -> float:
+        return 2 * self.std_z / self.heads**0.5
 
     @property
     def standing(self) -> Standing:
@@ -158,13 +200,13 @@ class Spread:
 
         "above" or "below" where the mean z is more than two of its standard errors from 0 and at least one
         head survives the false discovery rate that way; heads are not independent, so no more than a rule.
+        "unknown" where so few draws cannot tell.
         """
-        if self.heads < 2 or not np.isfinite(self.std_z):
+        if self.heads < 2 or not np.isfinite(self.std_z) or self.needed:
             return "unknown"
-        margin = 2 * self.std_z / self.heads**0.5
-        if self.mean_z > margin and self.discoveries:
+        if self.mean_z > self._margin and self.discoveries:
             return "above"
-        return "below" if self.mean_z < -margin and self.discoveries_below else "level"
+        return "below" if self.mean_z < -self._margin and self.discoveries_below else "level"
 
 
 def spread_over_heads(z: ArrayLike, p: ArrayLike, p_below: ArrayLike, draws: int) -> Spread:
@@ -188,4 +230,10 @@ def spread_over_heads(z: ArrayLike, p: ArrayLike, p_below: ArrayLike, draws: int
         discoveries_below=int((benjamini_hochberg(p_below) <= LEVEL).sum()),
         smallest_p=1 / (1 + draws),
         draws=draws,
+        at_floor=_at_floor(p, draws),
+        at_floor_below=_at_floor(p_below, draws),
     )
+
+
+def _at_floor(p: ArrayLike, draws: int) -> int:
+    return int((np.asarray(p, float) <= (1 + ROUNDING) / (1 + draws)).sum())

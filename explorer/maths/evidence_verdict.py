@@ -58,7 +58,7 @@ def verdict_on_head(
         f"Column-space overlap {measures['overlap']:.3f}: {', '.join(compared) or 'no null was drawn'}."
     ]
     if compared:
-        sentences += [_draws(overlap), _conclusion(_standings(overlap), missing, "These values")]
+        sentences += [_draws(overlap), _conclusion(overlap, missing, "These values")]
     sentences += [_linear_cka(measures, scores), _entry_by_entry(measures)]
     return " ".join(sentences)
 
@@ -75,16 +75,29 @@ def _draws(found: Mapping[str, Score] | Mapping[str, Spread]) -> str:
     return f"({'; '.join([text, *rest])}.)"
 
 
-def _standings(found: Mapping[str, Score] | Mapping[str, Spread]) -> dict[str, Standing]:
-    return {null: figures.standing for null, figures in found.items()}
+def _standing(found: Score | Spread | None) -> Standing:
+    return "unknown" if found is None else found.standing
 
 
-def _conclusion(standing: Mapping[str, Standing], missing: Mapping[str, str], subject: str) -> str:
+def _why_unknown(found: Score | Spread) -> str:
+    """Say why a null decides nothing, a clause for the end of a sentence."""
+    if found.needed:
+        return f"{found.draws} draws do not suffice; at least {found.needed} are needed"
+    if isinstance(found, Spread) and found.heads < 2:
+        return "one head is no distribution"
+    return "the figures are not defined"
+
+
+def _conclusion(
+    found: Mapping[str, Score] | Mapping[str, Spread], missing: Mapping[str, str], subject: str
+) -> str:
     """Say what the two decisive nulls allow: shuffled tokens, and a random map of the same tokens."""
-    shuffled = standing.get("permutation", "unknown")
-    projected = standing.get("projection", "unknown")
+    permutation, projection = found.get("permutation"), found.get("projection")
+    shuffled, projected = _standing(permutation), _standing(projection)
+    if permutation is None:
+        return "Nothing can be said without shuffled tokens to compare with."
     if shuffled == "unknown":
-        return "Too few draws, or figures that are not defined, to say more."
+        return f"Nothing can be said yet: against shuffled tokens, {_why_unknown(permutation)}."
     related = shuffled == "above"
     if projected == "unknown":
         start = (
@@ -92,8 +105,8 @@ def _conclusion(standing: Mapping[str, Standing], missing: Mapping[str, str], su
             if related
             else "No evidence of a relation between the tokens' values and the spectrum of the keys."
         )
-        reason = missing.get("projection", "too few draws, or figures that are not defined")
-        return f"{start} {NOT_TESTED.format(reason=reason)}"
+        reason = missing.get("projection", "") if projection is None else _why_unknown(projection)
+        return f"{start} {NOT_TESTED.format(reason=reason or 'it was not drawn')}"
     if related and projected == "above":
         return (
             f"{subject} lie closer to the column space of V* than those of shuffled tokens and than a random "
@@ -145,7 +158,7 @@ def sentences_on_heads(overlap: Mapping[str, Spread], missing: Mapping[str, str]
     if not overlap:
         return ["No null was drawn: nothing can be said."]
     parts = [_distribution(null.short, overlap[null.key]) for null in NULLS if null.key in overlap]
-    conclusion = _conclusion(_standings(overlap), missing, "On average these heads' values")
+    conclusion = _conclusion(overlap, missing, "On average these heads' values")
     projection = overlap.get("projection")
     if projection is not None and projection.discoveries and projection.discoveries_below:
         conclusion += " Heads differ both ways: the average does not stand for each of them."
@@ -164,5 +177,15 @@ def _distribution(short: str, spread: Spread) -> str:
     return (
         f"Column-space overlap against {short}: mean z {number(spread.mean_z)} over {spread.heads} heads, "
         f"spread {number(spread.std_z)}; {share(spread.above)} above 3 and {share(spread.below)} below −3; "
-        f"at a false discovery rate of 5 %, {spread.discoveries} above and {spread.discoveries_below} below."
+        f"at a false discovery rate of 5 %, {spread.discoveries} above and {spread.discoveries_below} below"
+        f"{_power(spread)}."
     )
+
+
+def _power(spread: Spread) -> str:
+    """Say what so few draws could not have found; nothing where one head alone could be found."""
+    if spread.together <= 1 or spread.discoveries or spread.discoveries_below:
+        return ""
+    if spread.together > spread.heads:
+        return f" ({spread.draws} draws can find none)"
+    return f" ({spread.draws} draws find only {spread.together} heads or more together)"

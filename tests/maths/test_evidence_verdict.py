@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from explorer.maths.evidence_scores import Score, Spread
+from explorer.maths.evidence_scores import Score, Spread, spread_over_heads
 from explorer.maths.evidence_verdict import number, plus_minus, verdict_on_head, verdict_on_heads
 
 ABOVE = Score(value=0.49, mean=0.36, std=0.02, z=6.5, p=1 / 201, p_below=1.0, draws=200)
@@ -75,7 +75,43 @@ def test_few_draws_tell_nothing() -> None:
     assert few.standing == "unknown"
     text = on_head(few, few)
     assert "not told from shuffled tokens (0.36 ± 0.02)" in text
-    assert "Too few draws" in text
+    assert "12 draws do not suffice; at least 19 are needed" in text
+
+
+@pytest.mark.parametrize(
+    ("draws", "at_floor", "discoveries", "standing", "needed"),
+    [
+        (20, 44, 0, "unknown", 39),  # 44 of 72 at p = 1/21, while a discovery takes 69 of them
+        (20, 72, 72, "above", 0),
+        (60, 5, 0, "unknown", 287),  # 5 at p = 1/61, while a discovery takes 24
+        (60, 0, 0, "level", 0),
+        (200, 44, 46, "above", 0),
+    ],
+)
+def test_too_few_draws_over_heads_say_how_many_are_needed(
+    draws: int, at_floor: int, discoveries: int, standing: str, needed: int
+) -> None:
+    few = Spread(72, 4.1, 3.6, 44, 0, discoveries, 0, 1 / (1 + draws), draws, at_floor)
+    assert (few.standing, few.needed) == (standing, needed)
+    text = verdict_on_heads({"permutation": few, "projection": few}, {})
+    assert (f"{draws} draws do not suffice; at least {needed} are needed" in text) == bool(needed)
+    if needed:
+        assert "no evidence" not in text.lower()
+
+
+def test_the_number_of_draws_named_is_the_least_that_lets_those_heads_be_found() -> None:
+    heads, beyond = 72, 5
+    for draws, found in ((287, beyond), (286, 0)):
+        p = [1 / (1 + draws)] * beyond + [0.5] * (heads - beyond)
+        z = [6.0] * beyond + [2.0] * (heads - beyond)
+        assert spread_over_heads(z, p, [1 - x for x in p], draws).discoveries == found
+
+
+def test_what_few_draws_could_not_find_is_said() -> None:
+    few = Spread(72, 0.1, 2.4, 3, 3, 0, 0, 1 / 61, 60)
+    assert "60 draws find only 24 heads or more together" in verdict_on_heads({"permutation": few}, {})
+    none = Spread(72, 0.1, 2.4, 3, 3, 0, 0, 1 / 11, 10)
+    assert "10 draws can find none" in verdict_on_heads({"permutation": none}, {})
 
 
 def test_one_draw_in_twenty_is_no_finding() -> None:
