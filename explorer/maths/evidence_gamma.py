@@ -136,13 +136,15 @@ def _scan(rho: Tensor, delta: Tensor) -> tuple[Tensor, Tensor]:
     """Return E and F of `_pair_moments` from the second token on, given each ρ and 1 − ρ, (N − 1, ...)."""
     count = torch.arange(1, rho.shape[0] + 1, dtype=rho.dtype, device=rho.device)
     first = delta * count.reshape(-1, *[1] * (rho.ndim - 1))
-    second, cross, rho_squared = first * delta, delta.mul_(2).mul_(rho), rho.square()
-    steps = zip(*(x.unbind(0) for x in (first, second, rho, rho_squared, cross)), strict=True)
-    e, f, *_ = next(steps)
-    for next_e, next_f, ratio, ratio_squared, mixed in steps:
-        next_f.addcmul_(ratio_squared, f).addcmul_(mixed, e)
-        e, f = next_e.addcmul_(ratio, e), next_f
-    return first, second
+    both = torch.stack([first, first * delta], 1)
+    ratios, mixed = torch.stack([rho, rho.square()], 1), delta.mul_(2).mul_(rho)
+    steps = zip(*(x.unbind(0) for x in (both, both[:, 1], ratios, mixed)), strict=True)
+    before, *_ = next(steps)
+    for now, now_second, ratio, mix in steps:
+        now.addcmul_(ratio, before)
+        now_second.addcmul_(mix, before[0])
+        before = now
+    return both[:, 0], both[:, 1]
 
 
 def _mean_std(total: Tensor, squares: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:

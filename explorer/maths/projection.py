@@ -35,13 +35,23 @@ def project(q: Tensor, gram: Gram, pairs: Eigenpairs, centred: bool = False) -> 
         In units of exp(log_scale_i); zero on axes at and under the tolerance.
     log_scale : Tensor, shape (…, M)
     """
-    d, m, scale = gram.deviations, gram.mean, gram.scale
-    off = widest(q) - m
-    scores = (off * scale) @ d.mT
-    tilt = (scale * (d @ m.mT)).mT
-    shift = log_mean_exp(scores + tilt)
-    common = scale * m.square().sum(-1) + 2 * math.log(d.shape[-2])
-    x = scores - shift[..., None] - (gram.shifted_lse + common)[..., None, :]
+    return _project(*_scores(q, gram), gram, pairs, centred)
+
+
+def _scores(q: Tensor, gram: Gram) -> tuple[Tensor, Tensor]:
+    """Return τ (q_i − m)·d_j, shape (…, M, N), and log (1/N) Σ_j exp(τ q_i·d_j), shape (…, M)."""
+    d, m = gram.deviations, gram.mean
+    scores = ((widest(q) - m) * gram.scale) @ d.mT
+    tilt = (gram.scale * (d @ m.mT)).mT
+    return scores, log_mean_exp(scores + tilt)
+
+
+def _project(
+    scores: Tensor, shift: Tensor, gram: Gram, pairs: Eigenpairs, centred: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Project what `_scores` gave, which it overwrites."""
+    common = gram.scale * gram.mean.square().sum(-1) + 2 * math.log(scores.shape[-1])
+    x = scores.sub_(shift[..., None]).sub_((gram.shifted_lse + common)[..., None, :])
     unit = x.amax(-1, keepdim=True)
     if centred:
         unit = torch.maximum(unit, gram.log_scale[..., None, None])
@@ -86,9 +96,13 @@ def log_partition(q: Tensor, gram: Gram) -> Tensor:
 
 def log_norm2(q: Tensor, gram: Gram) -> Tensor:
     """Compute log ‖φ(q_i)‖² = τ q_i·q_i − 2 log g(q_i), shape (…, M)."""
+    return _log_norm2(q, _scores(q, gram)[1], gram)
+
+
+def _log_norm2(q: Tensor, shift: Tensor, gram: Gram) -> Tensor:
     q, m = widest(q), gram.mean
-    shifted = log_mean_exp((q * gram.scale) @ gram.deviations.mT) + math.log(gram.deviations.shape[-2])
-    return gram.scale * ((q - m).square().sum(-1) - m.square().sum(-1)) - 2 * shifted
+    log_n = math.log(gram.deviations.shape[-2])
+    return gram.scale * ((q - m).square().sum(-1) - m.square().sum(-1)) - 2 * (shift + log_n)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -131,9 +145,10 @@ def projection_errors(q: Tensor, gram: Gram, pairs: Eigenpairs, output: Tensor) 
     output : Tensor, shape (…, M, Dv)
         The head's learned output for these queries.
     """
-    h, log_scale = project(q, gram, pairs)
+    scores, shift = _scores(q, gram)
+    norms = _log_norm2(q, shift, gram)
+    h, log_scale = _project(scores, shift, gram, pairs)
     log_n = math.log(q.shape[-2])
-    norms = log_norm2(q, gram)
     log_phi = norms.logsumexp(-1) - log_n
     log_projection = (_log_square(h) + 2 * log_scale).logsumexp(-1) - log_n
     log_output = _log_square(output).logsumexp(-1) - log_n

@@ -50,7 +50,7 @@ def layers() -> list[Stack]:
     return [stack_heads(capture, layer) for layer in range(source.layers)]
 
 
-def fastest(*functions: Callable[[], object], repeats: int = 7) -> list[float]:
+def fastest(*functions: Callable[[], object], repeats: int = 25) -> list[float]:
     """Return the least processor seconds of each, taken in turns so that a busy machine slows all alike."""
     best = [float("inf")] * len(functions)
     for _ in range(repeats):
