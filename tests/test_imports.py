@@ -18,11 +18,22 @@ PACKAGE = ROOT / "explorer"
 HEAVY = {"torch", "transformers", "sklearn", "scipy", "safetensors", "joblib", "PIL"}
 QT = {"PySide6", "shiboken6", "pyqtgraph"}
 GROUPS = {
-    "base": ("", "__version__", "errors", "params", "detail", "result", "fields", "console"),
+    "base": ("", "__version__", "errors", "params", "detail", "result", "fields", "console", "answers"),
     "settings": ("settings", "logs", "units"),
     "maths": ("maths",),
     "models": ("models",),
-    "analysis": ("analysis", "stages", "curves", "devices", "maps", "health", "robustness"),
+    "analysis": (
+        "analysis",
+        "stages",
+        "curves",
+        "devices",
+        "maps",
+        "health",
+        "robustness",
+        "exchanged",
+        "predictions",
+        "prediction_words",
+    ),
     "sessions": ("session", "script"),
     "report": ("report",),
     "lab": ("lab",),

@@ -35,9 +35,11 @@ class _Listener:
 
     def __init__(self, body: nn.Module, handler: Handler) -> None:
         self.modules, self.handler, self.next_layer = frozenset(body.modules()), handler, 0
+        self.thread = threading.get_ident()
 
     def restart(self, *_: Any) -> None:
-        self.next_layer = 0
+        if threading.get_ident() == self.thread:
+            self.next_layer = 0
 
     def number(self) -> int:
         self.next_layer += 1

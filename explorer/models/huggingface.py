@@ -8,18 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from explorer.errors import GramscopeError
+from explorer.models.attacks import attack
 from explorer.models.attention_calls import Handler, replacing
 from explorer.models.base import Capture, LayerHeads, ShouldStop, Source, never
-from explorer.models.capture import capture_heads
+from explorer.models.capture import capture_heads, head_output
 from explorer.models.facts import describe
 from explorer.models.loading import Loaded, load_folder, reinitialised
 from explorer.models.memory import footprint, free_bytes
+from explorer.models.model_heads import head_of
 from explorer.models.prepared import Prepared, Reader
 from explorer.models.readers import reader_for
 from explorer.models.safety import Progress, silent
-from explorer.params import Input
+from explorer.params import ENTERS, Input
 
 ANYONES = frozenset({"model", "models", "checkpoint", "output", "best", "last", "final"})
 
@@ -43,18 +46,62 @@ class HuggingFaceSource(Source):
         self.heads = loaded.config.num_attention_heads
         self.footprint = footprint(loaded.config, loaded.model.dtype.itemsize)
         self.facts = describe(loaded, reader)
+        self.entries = ("keys", "text") if reader.kind == "text" else ("keys", "pixels", "attack")
+        if "attack" in self.entries:
+            self.targets = ("loss", "output") if self._classifies else ("output",)
 
     def count(self, input: Input) -> int:
         """How many inputs `Input.index` chooses from: lines, images, or built-in samples."""
         return self.reader.count(input)
 
-    def prepare(self, layers: int, input: Input, device: torch.device) -> Prepared:
-        """Make an input ready, cut to what the model reads and half of the free memory holds."""
-        fits = self.footprint.tokens_that_fit(free_bytes(device) // 2, layers)
-        return self.reader.read(input, fits)
+    @property
+    def _classifies(self) -> bool:
+        """Whether the model has a trained head that names one class."""
+        return not self.loaded.headless and head_of(type(self.loaded.model).__name__) == "classes"
 
-    def run(self, prepared: Prepared, device: torch.device) -> Any:
-        """Call the watched part of the model on a prepared input.
+    def prepare(
+        self, layers: int, input: Input, device: torch.device, should_stop: ShouldStop = never
+    ) -> Prepared:
+        """Make an input ready, cut to what the model reads and half of the free memory holds, and changed.
+
+        Raises
+        ------
+        GramscopeError
+            If the input or its change does not suit the model.
+        Stopped
+            If `should_stop` said so during an attack.
+        """
+        if input.change is not None:
+            self.refuse_entry(input.change.kind)
+        fits = self.footprint.tokens_that_fit(free_bytes(device) // 2, layers)
+        prepared = self.reader.read(input, fits)
+        if input.change is not None and ENTERS[input.change.kind] == "attack":
+            return attack(self, prepared, input, device, should_stop)
+        return prepared
+
+    def label(self, input: Input) -> int | None:
+        """Return the true class of an input, where it is known."""
+        return None
+
+    def logits(self, values: Tensor, device: torch.device) -> Tensor:
+        """Return the classes' logits, (B, classes), for normalised values (B, C, H, W); differentiable.
+
+        Raises
+        ------
+        GramscopeError
+            If the model has no classification head, or the device has too little memory.
+        """
+        if not self._classifies:
+            raise GramscopeError(f"{self.name} has no classification head: it predicts nothing.")
+        return self.run(Prepared({"pixel_values": values}, ()), device, whole=True).logits
+
+    def head_output(self, values: Tensor, layer: int, head: int, device: torch.device) -> Tensor:
+        """Return what one head says, (B, N, Dv), for normalised values (B, C, H, W); differentiable."""
+        prepared = Prepared({"pixel_values": values}, ())
+        return head_output(self.loaded.body, lambda: self.run(prepared, device), layer, head)
+
+    def run(self, prepared: Prepared, device: torch.device, whole: bool = False) -> Any:
+        """Call the watched part of the model on a prepared input, or the whole, with its head.
 
         Raises
         ------
@@ -68,7 +115,7 @@ class HuggingFaceSource(Source):
                 name: value.to(device, dtype if value.is_floating_point() else None)
                 for name, value in prepared.arguments.items()
             }
-            return self.loaded.body(**arguments)
+            return (self.loaded.model if whole else self.loaded.body)(**arguments)
         except torch.OutOfMemoryError as error:
             raise GramscopeError(
                 f"{self.name} with {len(prepared.tokens):,} tokens does not fit into the memory of {device}. "
@@ -90,14 +137,14 @@ class HuggingFaceSource(Source):
             raise GramscopeError(
                 f"There is no layer {unknown[0]}: {self.name} has layers 0 to {self.layers - 1}."
             )
-        prepared = self.prepare(len(layers), input, device)
+        prepared = self.prepare(len(layers), input, device, should_stop)
         kept = capture_heads(
             self.loaded.body, lambda: self.run(prepared, device), layers, should_stop, progress
         )
         self._refuse_strange(kept, layers, prepared)
         return Capture(
             prepared.tokens, kept, prepared.image, prepared.grid, prepared.truncated_from,
-            (*self.loaded.notes, *prepared.notes), prepared.text,
+            (*self.loaded.notes, *prepared.notes), prepared.text, prepared.changed, prepared.origin,
         )  # fmt: skip
 
     def attending(self, attend: Handler, layers: Collection[int]) -> AbstractContextManager[None]:

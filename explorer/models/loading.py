@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from explorer.models.attention_calls import register, tap
 from explorer.models.base import ShouldStop, never
 from explorer.models.checkpoint import read_weights, weight_files
 from explorer.models.configs import read_config
+from explorer.models.model_heads import class_with_head, head_of
 from explorer.models.offline import transformers
 from explorer.models.safety import Progress, silent
 
@@ -34,12 +36,15 @@ class Loaded:
         The body's transformers configuration.
     notes : tuple of str
         What was not in the files.
+    headless : bool
+        Whether what comes after the layers was not in the files and is random: it says nothing then.
     """
 
     model: Any
     body: nn.Module
     config: Any
     notes: tuple[str, ...] = ()
+    headless: bool = False
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -47,12 +52,20 @@ class Loaded:
         return tuple(inspect.signature(self.body.forward).parameters)
 
 
-def model_class(config: Any) -> Any:
-    """Return the class that the config names, head and all, or the family's bare model."""
-    for architecture in config.architectures or ():
-        found = getattr(transformers(), str(architecture), None)
-        if isinstance(found, type) and hasattr(found, "from_pretrained"):
-            return found
+def model_class(config: Any, weights: Collection[str] = ()) -> Any:
+    """Return the class that the config names, or one whose head is among the weights, or the bare model.
+
+    Parameters
+    ----------
+    weights : collection of str
+        Names in the checkpoint: they have a head or not, whatever the config calls the model.
+    """
+    named = (getattr(transformers(), str(name), None) for name in config.architectures or ())
+    found = next((kind for kind in named if hasattr(kind, "from_pretrained")), None)
+    if found is None or head_of(found.__name__) is None:
+        found = class_with_head(config, weights) or found
+    if found is not None:
+        return found
     try:
         return transformers("models.auto.modeling_auto").MODEL_MAPPING[type(config)]
     except KeyError as error:
@@ -94,7 +107,7 @@ def watch(model: Any, info: dict[str, Any]) -> Loaded:
     body = body_of(model)
     tap(body)
     notes = _refuse_missing(set(info["missing_keys"]), model, body)
-    return Loaded(model.requires_grad_(False), body, body.config, notes)
+    return Loaded(model.requires_grad_(False), body, body.config, notes, headless=bool(notes))
 
 
 def build(config: Any, weights: dict[str, Tensor]) -> Loaded:
@@ -106,7 +119,7 @@ def build(config: Any, weights: dict[str, Tensor]) -> Loaded:
         If the weights are not the model's, or its attention cannot be watched.
     """
     config.use_cache = False
-    kind = model_class(config)
+    kind = model_class(config, weights)
     try:
         model, info = kind.from_pretrained(
             None, config=config, state_dict=weights, dtype="auto",

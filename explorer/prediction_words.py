@@ -1,0 +1,86 @@
+"""What a comparison of answers is of, in words that claim no more than it shows."""
+
+from __future__ import annotations
+
+from explorer.answers import ATTENTIONS, Exchange, layers_in_words
+from explorer.maths.rpc import default_lambda
+from explorer.models.base import Source
+from explorer.models.digits import DigitsSource
+from explorer.params import ENTERS, Params
+
+
+def lambda_of(p: Params) -> float | None:
+    """Return λ as it is set, or the published form's default; that of "pcp" depends on the head."""
+    return default_lambda("published", 1, 1) if p.lam is None and p.form == "published" else p.lam
+
+
+def exchange_in_words(exchange: Exchange, p: Params, source: Source) -> str:
+    """Say which attention is where, by which convention."""
+    words = ATTENTIONS[exchange.attention]
+    if exchange.attention == "rpc":
+        lam = (
+            "its default"
+            if p.lam is None and p.form == "pcp"
+            else f"{p.lam or default_lambda(p.form, 1, 1):g}"
+        )
+        step = "" if p.mu is None else f", μ = {p.mu:g}"
+        words += f" ({p.form}, {p.queries}, λ = {lam}{step}, {p.iterations} iterations)"
+    elif exchange.attention == "scaled":
+        words += f" (s = {exchange.s:g}, the same for all heads)"
+    elif exchange.attention == "pcp":
+        words += f" ({p.queries})"
+    return f"{words} in {layers_in_words(exchange.layers, source.layers)}"
+
+
+def contamination_in_words(exchange: Exchange, p: Params, source: Source) -> str:
+    """Say what is contaminated and where; empty: nothing is."""
+    if p.level == 0:
+        return ""
+    if ENTERS[p.contamination] != "keys":
+        return f"the input: {p.contamination}"
+    what = "keys and values" if p.contaminate_values else "keys"
+    return f"the {what} of every head in {layers_in_words(exchange.layers, source.layers)}"
+
+
+def trained_with(source: Source, exchange: Exchange, p: Params) -> str:
+    """Say which attention the checkpoint was trained with, and what the comparison is worth therefore."""
+    chosen = ATTENTIONS[exchange.attention]
+    if isinstance(source, DigitsSource) and source.pursuit is not None:
+        return _trained_with_rpc(source, exchange, p, *source.pursuit)
+    if isinstance(source, DigitsSource) and source.symmetric:
+        return (
+            f"This checkpoint was trained with symmetric softmax: its queries are its keys{_stranger(chosen)}"
+        )
+    if source.symmetric:
+        return (
+            "This checkpoint has no queries but its keys: it was trained with symmetric attention or RPC, "
+            "and does not say which."
+        )
+    own = "scaled attention" if "scaled attention" in source.facts.get("family", "") else "softmax"
+    return f"This checkpoint was trained with {own}{_stranger(chosen, own)}"
+
+
+def _trained_with_rpc(
+    source: DigitsSource, exchange: Exchange, p: Params, lam: float, iterations: int
+) -> str:
+    how = f"published, symmetric, λ = {lam:g}, {iterations} iterations"
+    own = f"This checkpoint was trained with RPC ({how}) in all layers"
+    if exchange.attention != "rpc":
+        return f"{own}: both columns show it as it was not trained."
+    wanted = p.lam if p.lam is not None else default_lambda(p.form, 1, 1)
+    same = (p.form, p.queries, wanted, p.mu, p.iterations) == (
+        "published",
+        "symmetric",
+        lam,
+        None,
+        iterations,
+    )
+    if same and len(exchange.layers) == source.layers:
+        return f"{own}, and RPC here is just that; softmax is the stranger."
+    return f"{own}. What is set here is another RPC: it answers as it was trained only with these."
+
+
+def _stranger(chosen: str, own: str = "symmetric softmax") -> str:
+    if chosen == own:
+        return "."
+    return f", not for {chosen}: what it says with {chosen}, it says untrained."
