@@ -15,6 +15,7 @@ from explorer.ui.panel import Panel
 from explorer.views.attention_map import AttentionMap
 from explorer.views.base import View
 from explorer.views.outputs import Outputs
+from explorer.views.picture import Picture
 from explorer.views.projection import ProjectionView
 from explorer.views.spectrum import SpectrumView
 
@@ -67,7 +68,7 @@ class ExplorePage(QWidget):
         return dock
 
     @property
-    def views(self) -> list[View]:
+    def views(self) -> list[Picture]:
         """The views of all panels, shown or not."""
         return [panel.view for panel in self.panels.values()]
 

@@ -15,13 +15,13 @@ from explorer.ui.exporting.numbers import csv_bytes, json_bytes
 from explorer.ui.exporting.pdf import pdf
 from explorer.ui.exporting.raster import image, png
 from explorer.ui.exporting.svg import svg
-from explorer.views.base import View
+from explorer.views.picture import Picture
 
 Format = Literal["png", "svg", "pdf", "csv", "json"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 
-def export_bytes(views: Sequence[View], kind: Format, figure: Figure | None = None) -> bytes:
+def export_bytes(views: Sequence[Picture], kind: Format, figure: Figure | None = None) -> bytes:
     """Return what a file of the panels would hold: one picture of all, or the numbers behind each.
 
     Raises
@@ -38,7 +38,7 @@ def export_bytes(views: Sequence[View], kind: Format, figure: Figure | None = No
     return write(_panels(shown), figure or default_figure(shown), _about(shown))
 
 
-def save(views: Sequence[View], path: Path, figure: Figure | None = None) -> None:
+def save(views: Sequence[Picture], path: Path, figure: Figure | None = None) -> None:
     """Write the panels to `path`, whole or not at all, in the format that its ending names.
 
     Raises
@@ -64,7 +64,7 @@ def format_of(path: Path) -> Format:
     raise GramscopeError(f"“{path.name}” names no format. End it in one of {endings}.")
 
 
-def copy_picture(views: Sequence[View], figure: Figure | None = None) -> None:
+def copy_picture(views: Sequence[Picture], figure: Figure | None = None) -> None:
     """Put a picture of the panels on the clipboard.
 
     Raises
@@ -76,7 +76,7 @@ def copy_picture(views: Sequence[View], figure: Figure | None = None) -> None:
     QGuiApplication.clipboard().setImage(image(_panels(shown), figure or default_figure(shown)))
 
 
-def copy_numbers(views: Sequence[View]) -> None:
+def copy_numbers(views: Sequence[Picture]) -> None:
     """Put the numbers behind the panels on the clipboard, as CSV.
 
     Raises
@@ -87,7 +87,7 @@ def copy_numbers(views: Sequence[View]) -> None:
     QGuiApplication.clipboard().setText(export_bytes(views, "csv").decode())
 
 
-def default_figure(views: Sequence[View]) -> Figure:
+def default_figure(views: Sequence[Picture]) -> Figure:
     """Return a size that suits as many panels: one column of a paper for one, its full width for more."""
     if len(views) == 1:
         return Figure(width_mm=120.0, height_mm=90.0, columns=1)
@@ -95,22 +95,20 @@ def default_figure(views: Sequence[View]) -> Figure:
     return Figure(width_mm=240.0, height_mm=90.0 * rows)
 
 
-def _shown(views: Sequence[View]) -> list[View]:
+def _shown(views: Sequence[Picture]) -> list[Picture]:
     shown = [view for view in views if view.result is not None]
     if not shown:
         raise GramscopeError("There is no picture to export yet. Open a model or the sample first.")
     return shown
 
 
-def _panels(views: list[View]) -> list[Panel]:
+def _panels(views: list[Picture]) -> list[Panel]:
     return [Panel(view.canvas.ci, view.title) for view in views]
 
 
-def _about(views: list[View]) -> About:
-    result = views[0].result
-    assert result is not None
-    return About.of(result, ", ".join(view.title for view in views))
+def _about(views: list[Picture]) -> About:
+    return About.of(views[0].provenance(), ", ".join(view.title for view in views))
 
 
-def _numbers(views: list[View]) -> list[Numbers]:
+def _numbers(views: list[Picture]) -> list[Numbers]:
     return [Numbers(_about([view]), view.table()) for view in views]

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from explorer.errors import GramscopeError
 from explorer.ui import export
 from explorer.ui.messages import info, report
-from explorer.views.base import View
+from explorer.views.picture import Picture
 
 FILTERS = {
     "PNG picture (*.png)": ".png",
@@ -33,12 +33,12 @@ class Exports(QObject):
         Gives all panels; those that are visible are the whole figure.
     """
 
-    def __init__(self, window: QWidget, views: Callable[[], Sequence[View]]) -> None:
+    def __init__(self, window: QWidget, views: Callable[[], Sequence[Picture]]) -> None:
         super().__init__(window)
         self._window = window
         self._views = views
 
-    def ask(self, views: Sequence[View] | None = None) -> None:
+    def ask(self, views: Sequence[Picture] | None = None) -> None:
         """Ask for a file and write the panels (None: the figure of all) to it."""
         dialog = QFileDialog(self._window, "Export")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
@@ -51,7 +51,7 @@ class Exports(QObject):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 
-    def save(self, views: Sequence[View] | None, path: Path) -> None:
+    def save(self, views: Sequence[Picture] | None, path: Path) -> None:
         """Write the panels to `path`.
 
         Raises
@@ -61,7 +61,7 @@ class Exports(QObject):
         """
         export.save(self._shown(views), path)
 
-    def try_save(self, views: Sequence[View] | None, path: Path) -> None:
+    def try_save(self, views: Sequence[Picture] | None, path: Path) -> None:
         """Write the panels to `path`, and tell that it was done or why not."""
         try:
             self.save(views, path)
@@ -70,7 +70,7 @@ class Exports(QObject):
         else:
             info(f"Saved {path.name} in {path.parent}.")
 
-    def copy(self, views: Sequence[View] | None = None) -> None:
+    def copy(self, views: Sequence[Picture] | None = None) -> None:
         """Put a picture on the clipboard."""
         try:
             export.copy_picture(self._shown(views))
@@ -79,7 +79,7 @@ class Exports(QObject):
         else:
             info("The picture is on the clipboard.")
 
-    def copy_numbers(self, views: Sequence[View] | None = None) -> None:
+    def copy_numbers(self, views: Sequence[Picture] | None = None) -> None:
         """Put the numbers on the clipboard."""
         try:
             export.copy_numbers(self._shown(views))
@@ -88,5 +88,5 @@ class Exports(QObject):
         else:
             info("The numbers are on the clipboard, as CSV.")
 
-    def _shown(self, views: Sequence[View] | None) -> Sequence[View]:
+    def _shown(self, views: Sequence[Picture] | None) -> Sequence[Picture]:
         return [view for view in self._views() if view.isVisible()] if views is None else views

@@ -9,10 +9,10 @@ from explorer import __version__
 from explorer.ui.definitions import CANDES, DEFINITIONS, MAULEN, SARITAS, SYMBOLS, TEO, Definition
 from explorer.ui.formula import formula, prose
 from explorer.ui.theme import scheme
-from explorer.views.base import View
+from explorer.views.picture import Picture
 
 
-def definition_of(view: View) -> Definition:
+def definition_of(view: Picture) -> Definition:
     """Return what a panel means: its page, or the panel's own text where it has none."""
     return DEFINITIONS.get(view.name, Definition(view.title, view.help))
 

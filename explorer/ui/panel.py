@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
-from explorer.views.base import View
+from explorer.views.picture import Picture
 
 
 class Panel(QDockWidget):
@@ -13,13 +13,13 @@ class Panel(QDockWidget):
 
     Signals
     -------
-    asked(str, View)
+    asked(str, Picture)
         "export", "copy", "copy numbers" or "help", from the header's buttons.
     """
 
     asked = Signal(str, object)
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: Picture) -> None:
         super().__init__(view.title)
         self.view = view
         self.setObjectName(f"panel-{view.name}")

@@ -45,7 +45,7 @@ from explorer.ui.sentence import sentence, small_print
 from explorer.ui.source_bar import SourceBar
 from explorer.ui.tabs import Tabs
 from explorer.ui.workbench import Workbench
-from explorer.views.base import View
+from explorer.views.picture import Picture
 
 NOTHING = "Drop a checkpoint here, or open the sample."
 
@@ -100,9 +100,9 @@ class MainWindow(QMainWindow):
         self._connect()
 
     @property
-    def views(self) -> list[View]:
+    def views(self) -> list[Picture]:
         """The panels of every page made so far."""
-        return self.findChildren(View)
+        return self.findChildren(Picture)
 
     def add_page(self, title: str, make: Callable[[], QWidget]) -> QAction:
         """Add a page to the row of tabs and to the View menu, and return the menu's action.
@@ -180,7 +180,7 @@ class MainWindow(QMainWindow):
             return
         self.state.update(input=Input(path=str(paths[0])), query=None)
 
-    def _serve(self, what: str, view: View) -> None:
+    def _serve(self, what: str, view: Picture) -> None:
         """Explain, export or copy, as a panel's header was asked to."""
         exports = self.exports
         serve = {"export": exports.ask, "copy": exports.copy, "copy numbers": exports.copy_numbers}

@@ -28,7 +28,7 @@ from explorer.ui.palette import Palette
 from explorer.ui.sessions import Sessions
 from explorer.ui.shortcuts import ShortcutsPage
 from explorer.ui.tour import Tour
-from explorer.views.base import View
+from explorer.views.picture import Picture
 from explorer.views.plot import Plot
 
 if TYPE_CHECKING:
@@ -117,11 +117,11 @@ class Workbench(QObject):
     def furnish(self, page: QWidget) -> None:
         """Give a page that was just made what the others have: undo and keys of its fields, help."""
         self._watch_fields(page)
-        for view in page.findChildren(View):
+        for view in page.findChildren(Picture):
             definition = definition_of(view)
             self.help.add(definition.title, partial(definition_page, definition))
 
-    def explain(self, view: View) -> None:
+    def explain(self, view: Picture) -> None:
         """Open help at a panel's page."""
         self.help.open_at(definition_of(view).title)
 
@@ -252,6 +252,6 @@ class Workbench(QObject):
         """Open help at the panel that has the keyboard, or at the first one."""
         views = [view for view in self._window.views if view.isVisible()] or self._window.explore.views
         inside: QWidget | None = QApplication.focusWidget()
-        while inside is not None and not isinstance(inside, View):
+        while inside is not None and not isinstance(inside, Picture):
             inside = inside.parentWidget()
-        self.explain(inside if isinstance(inside, View) else views[0])
+        self.explain(inside if isinstance(inside, Picture) else views[0])

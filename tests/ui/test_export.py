@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -30,6 +31,7 @@ from explorer.ui.exporting.pdf import pdf
 from explorer.ui.exporting.raster import image, png
 from explorer.ui.exporting.svg import svg
 from explorer.views.hatch import Hatch
+from explorer.views.picture import Provenance
 
 SVG = "{http://www.w3.org/2000/svg}"
 ABOUT = About("Attention, Outputs", "a <source> & more", '{"level": 0.08}', "float32 on CPU")
@@ -390,8 +392,11 @@ TABLE = (["x", "name"], [np.array([0.1, np.nan]), ["a", "b, c"]])
 
 
 def stub(picture: Picture, table: Any = TABLE) -> Any:
-    result = SimpleNamespace(params=Params(level=0.08), source="digits", dtype="float64", device="CPU")
-    return Stub(canvas=picture.widget, title="Outputs", result=result, table=lambda: table)
+    provenance = Provenance("digits", asdict(Params(level=0.08)), "float64 on CPU")
+    return Stub(
+        canvas=picture.widget, title="Outputs", result=True, table=lambda: table,
+        provenance=lambda: provenance,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", export.FORMATS)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, QSize, QSizeF
 from PySide6.QtWidgets import QGraphicsWidget
 
 from explorer import __version__
-from explorer.result import Result
 from explorer.ui.theme import AXIS_PX, GRID, LIGHT, Scheme
 
 if TYPE_CHECKING:
-    from explorer.views.base import Table
+    from explorer.views.picture import Provenance, Table
 
 MM_PER_INCH, PT_PER_INCH, SCREEN_DPI = 25.4, 72.0, 96.0
 MARGIN, GAP, TITLE = GRID, 2 * GRID, 3 * GRID
@@ -120,10 +119,10 @@ class About:
     version: str = __version__
 
     @classmethod
-    def of(cls, result: Result, what: str) -> About:
-        """Return what there is to say of a picture of `result`."""
-        params = json.dumps(asdict(result.params), ensure_ascii=False)
-        return cls(what, result.source, params, f"{result.dtype} on {result.device}")
+    def of(cls, provenance: Provenance, what: str) -> About:
+        """Return what there is to say of a picture with this provenance."""
+        params = json.dumps(provenance.params, ensure_ascii=False)
+        return cls(what, provenance.source, params, provenance.computed)
 
     def lines(self) -> list[str]:
         """Return it as lines of text."""
