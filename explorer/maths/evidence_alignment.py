@@ -6,6 +6,7 @@ the mean squared cosine of the principal angles between column spaces.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,6 +16,7 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from explorer.maths.evidence_gamma import GammaStatistics, gamma_statistics, recovered_columns
+from explorer.maths.evidence_names import FAMILIES
 from explorer.maths.gram import Scaling
 
 SCALINGS: tuple[Scaling, ...] = ("unit", "axes")
@@ -188,12 +190,18 @@ def linear_measures(values: Tensor, target: Target) -> dict[str, Tensor]:
     }
 
 
-def direct_measures(values: Tensor, target: Target) -> dict[str, Tensor]:
-    """Kernel CKA, cosines and errors; arguments and result as in `linear_measures`."""
+def direct_measures(
+    values: Tensor, target: Target, families: Collection[str] = tuple(FAMILIES)
+) -> dict[str, Tensor]:
+    """Kernel CKA, cosines and errors, those of `families`; arguments and result as in `linear_measures`."""
     both = values[..., None, :, :]
-    found = {"kernel_cka": (rbf_kernel(both) * target.kernel).sum((-2, -1))}
-    found["cosine"], found["cosine_matched"] = cosines(both, target.star)
-    found |= relative_errors(both, target.star, target.log_size)
+    found = {}
+    if "kernel_cka" in families:
+        found["kernel_cka"] = (rbf_kernel(both) * target.kernel).sum((-2, -1))
+    if "cosine" in families:
+        found["cosine"], found["cosine_matched"] = cosines(both, target.star)
+    if "frobenius" in families:
+        found |= relative_errors(both, target.star, target.log_size)
     return {
         f"{key}_{scaling}": figures[..., i]
         for key, figures in found.items()
@@ -206,11 +214,15 @@ def gamma_measures(learned: GammaStatistics) -> dict[str, Tensor]:
     return {"gamma_relative": learned.relative_mean.nanmean(-1), "gamma_angle": learned.angle.nanmean(-1)}
 
 
-def costly_measures(values: Tensor, target: Target) -> dict[str, Tensor]:
-    """All but `linear_measures`, whose arguments and result these share."""
-    columns, log_abs = recovered_columns(values, target.log_g)
-    learned = gamma_statistics(target.gram, target.log_scale, columns, log_abs)
-    return direct_measures(values, target) | gamma_measures(learned)
+def costly_measures(
+    values: Tensor, target: Target, families: Collection[str] = tuple(FAMILIES)
+) -> dict[str, Tensor]:
+    """All but `linear_measures`, those of `families`; arguments and result as there."""
+    found = direct_measures(values, target, families)
+    if "gamma" in families:
+        columns, log_abs = recovered_columns(values, target.log_g)
+        found |= gamma_measures(gamma_statistics(target.gram, target.log_scale, columns, log_abs))
+    return found
 
 
 def cosines(values: Tensor, star: Tensor) -> tuple[Tensor, Tensor]:

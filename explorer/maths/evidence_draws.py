@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
@@ -11,9 +12,12 @@ from torch import Tensor, cat
 
 from explorer.maths.evidence import Array, as_array
 from explorer.maths.evidence_alignment import Target, costly_measures, linear_measures
+from explorer.maths.evidence_names import FAMILIES
 from explorer.maths.evidence_nulls import LayerInput, gaussian, permuted, singular_part
 
 Draw = Callable[[int, Generator], Tensor]
+DRAWN = ("permutation", "gaussian", "projection", "rotation")
+"""The nulls that are drawn at random; the untrained model's are measured."""
 BLOCK_BYTES = 64_000_000
 """Draws are taken together up to about this much memory, but at least one."""
 
@@ -30,11 +34,17 @@ class Draws:
         Of every other measure.
     seed : int
         Equal seeds give equal draws.
+    nulls : tuple of str
+        Which are drawn, of `DRAWN`.
+    families : tuple of str
+        Which costly measures are drawn, of `explorer.maths.evidence_names.FAMILIES`.
     """
 
     cheap: int = 200
     costly: int = 20
     seed: int = 0
+    nulls: tuple[str, ...] = DRAWN
+    families: tuple[str, ...] = tuple(FAMILIES)
 
 
 def nulls_of(values: Tensor, layer_input: LayerInput | None, w_v: Tensor | None) -> dict[str, Draw]:
@@ -81,9 +91,10 @@ def measure_draws(draw: Draw, target: Target, draws: Draws, stream: tuple[int, .
     tokens, width = target.star.shape[-2:]
     rng = np.random.default_rng((draws.seed, *stream))
     found = _in_blocks(draw, linear_measures, target, draws.cheap, 32 * tokens * width, rng)
-    return found | _in_blocks(
-        draw, costly_measures, target, draws.costly, 32 * tokens * (tokens + 4 * width), rng
-    )
+    if not draws.families:
+        return found
+    measures = partial(costly_measures, families=draws.families)
+    return found | _in_blocks(draw, measures, target, draws.costly, 32 * tokens * (tokens + 4 * width), rng)
 
 
 def _in_blocks(

@@ -86,6 +86,14 @@ MEASURES: tuple[Measure, ...] = (
     ),
 )  # fmt: skip
 
+FAMILIES: dict[str, str] = {
+    "kernel_cka": "kernel CKA",
+    "cosine": "cosines and matching",
+    "frobenius": "relative errors",
+    "gamma": "γ test",
+}
+"""Costly measures that are computed together, by the beginning of their keys."""
+
 BY_KEY = {measure.key: measure for measure in MEASURES}
 
 

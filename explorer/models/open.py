@@ -9,6 +9,7 @@ from explorer.errors import GramscopeError
 from explorer.models.base import ShouldStop, Source, never
 from explorer.models.checkpoint import has_usual_name, weight_files
 from explorer.models.safety import Progress, read_json, refuse_irregular, silent
+from explorer.models.series import series_of
 
 WEIGHTS = frozenset({".pt", ".pth", ".bin", ".ckpt", ".safetensors"})
 ARRAYS = frozenset({".npz"})
@@ -22,7 +23,7 @@ def open_path(
     progress: Progress = silent,
     heads: int | None = None,
 ) -> Source:
-    """Open a folder, a file, or several files of one folder.
+    """Open a folder, a file, several files of one folder, or the last checkpoint of a series.
 
     Parameters
     ----------
@@ -41,21 +42,23 @@ def open_path(
     Stopped
         If `should_stop` said so.
     """
-    path = _one_path([paths] if isinstance(paths, str | Path) else paths)
+    given = [refuse_irregular(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    series = series_of(given)
+    path = series[-1].path if series else _one_path(given)
     if path.is_dir():
         return _open_folder(path, heads, should_stop, progress)
     return _open_file(path, heads, should_stop, progress)
 
 
-def _one_path(paths: Sequence[str | Path]) -> Path:
+def _one_path(found: Sequence[Path]) -> Path:
     """Reduce several files to the folder they lie in: its config and index say how they belong together."""
-    found = [refuse_irregular(path) for path in paths]
     if len(found) == 1:
         return found[0]
     folders = {path if path.is_dir() else path.parent for path in found}
     if len(folders) != 1:
         raise GramscopeError(
-            "Several models were dropped. Drop one folder, one file, or the files of one folder."
+            "Several models were dropped. Drop one folder, one file, the files of one folder, or checkpoints "
+            "of one training."
         )
     return folders.pop()
 

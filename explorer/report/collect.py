@@ -13,23 +13,22 @@ from torch import Tensor
 from explorer.errors import Stopped
 from explorer.maths.evidence import Array, Evidence, as_array, measure_heads
 from explorer.maths.evidence_alignment import SCALINGS, Target
-from explorer.maths.evidence_draws import Draw, Draws, measure_draws, nulls_of
+from explorer.maths.evidence_draws import DRAWN, Draw, Draws, measure_draws, nulls_of
 from explorer.maths.evidence_names import NULLS
 from explorer.maths.evidence_nulls import LayerInput
 from explorer.models.base import Capture, ShouldStop, Source, never
 from explorer.params import Input
 from explorer.report.layer import LayerEvidence
+from explorer.report.plan import LAYERS_AT_ONCE
 from explorer.report.stack import Stack, stack_heads
-
-LAYERS_AT_ONCE = 8
-"""Layers that one forward pass keeps."""
 
 SMALL = 1024
 """Tokens up to which one thread solves faster than several."""
 
 NO_INPUT = "the source does not give what the layer's value projection reads"
 NO_WEIGHTS = "the source does not give the value weights"
-NOT_ASKED = "no untrained model was asked for"
+NO_UNTRAINED = "no untrained model was asked for"
+NOT_ASKED = "it was not asked for"
 
 
 def evidence(
@@ -85,12 +84,12 @@ def layer_evidence(
     draws = draws or Draws()
     stack = stack_heads(capture, layer, heads)
     measured, target = _measure(stack)
-    found = _without_nulls(layer, stack, measured, target, bool(untrained))
+    found = _without_nulls(layer, stack, measured, target, draws, bool(untrained))
     yield found
     with _threads(found.tokens):
         nulls = _nulls(stack)
     for null in NULLS:
-        if null.key in nulls[0]:
+        if null.key in nulls[0] and null.key in draws.nulls:
             drawn = _draw(null.key, nulls, target, draws, found, should_stop)
         elif null.key == "untrained" and untrained:
             drawn = _untrained(untrained, layer, len(stack.key_heads), should_stop)
@@ -117,12 +116,13 @@ def _measure(stack: Stack) -> tuple[Evidence, Target]:
 
 
 def _without_nulls(
-    layer: int, stack: Stack, measured: Evidence, target: Target, untrained: bool
+    layer: int, stack: Stack, measured: Evidence, target: Target, draws: Draws, untrained: bool
 ) -> LayerEvidence:
     wanted = [stack.served.index(head) for head in stack.heads]
     group = len(stack.served) // len(stack.key_heads)
     values = {"learned": stack.v} | {name: target.star[:, i] for i, name in enumerate(SCALINGS)}
-    missing = {} if untrained else {"untrained": NOT_ASKED}
+    missing = {} if untrained else {"untrained": NO_UNTRAINED}
+    missing |= {null: NOT_ASKED for null in DRAWN if null not in draws.nulls}
     if stack.x is None:
         missing |= {"projection": NO_INPUT, "rotation": NO_INPUT}
     elif stack.w_v[0] is None:

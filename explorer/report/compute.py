@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -44,8 +44,15 @@ def untrained_of(source: Source, count: int) -> tuple[Source, ...]:
 
 @dataclass
 class Desk(threading.local):
-    """What a thread keeps open between units: one checkpoint and the captures of one forward pass."""
+    """What a thread keeps open between units: one checkpoint and the captures of one forward pass.
 
+    Attributes
+    ----------
+    lent : dict of Checkpoint to Source
+        Sources that are open already; they are used, and never closed.
+    """
+
+    lent: Mapping[Checkpoint, Source] = field(default_factory=dict)
     checkpoint: Checkpoint | None = None
     source: Source | None = None
     untrained: tuple[Source, ...] = ()
@@ -56,7 +63,8 @@ class Desk(threading.local):
         """Return the checkpoint's source, opened unless it is already."""
         if self.source is None or self.checkpoint != checkpoint:
             self.close()
-            self.source, self.checkpoint = open_checkpoint(checkpoint.path), checkpoint
+            self.source = self.lent.get(checkpoint) or open_checkpoint(checkpoint.path)
+            self.checkpoint = checkpoint
         return self.source
 
     def capture(self, unit: Unit, should_stop: ShouldStop) -> tuple[Capture, ...]:
@@ -74,7 +82,8 @@ class Desk(threading.local):
 
     def close(self) -> None:
         """Let go of everything."""
-        for source in (self.source, *self.untrained):
+        own = () if self.checkpoint in self.lent else (self.source,)
+        for source in (*own, *self.untrained):
             if source is not None:
                 source.close()
         self.checkpoint = self.source = None
@@ -84,7 +93,7 @@ class Desk(threading.local):
 DESK = Desk()
 
 
-def compute(unit: Unit, should_stop: ShouldStop = never) -> Record:
+def compute(unit: Unit, should_stop: ShouldStop = never, desk: Desk = DESK) -> Record:
     """Compute one unit.
 
     Raises
@@ -94,22 +103,28 @@ def compute(unit: Unit, should_stop: ShouldStop = never) -> Record:
     Stopped
         If `should_stop` said so.
     """
+    *_, record = stages(unit, should_stop, desk)
+    return record
+
+
+def stages(unit: Unit, should_stop: ShouldStop = never, desk: Desk = DESK) -> Iterator[Record]:
+    """Compute one unit, first without nulls, then again with each null added; raises as `compute`."""
     start = time.perf_counter()
-    capture, *untrained = DESK.capture(unit, should_stop)
-    *_, last = layer_evidence(capture, unit.layer, unit.heads, unit.draws, untrained, should_stop)
-    return {
-        "checkpoint": unit.checkpoint.label,
-        "step": unit.checkpoint.step,
-        "sample": unit.sample,
-        "input": shown_input(unit),
-        "layer": unit.layer,
-        "tokens": last.tokens,
-        "width": last.width,
-        "notes": list(last.notes),
-        "missing": dict(last.missing),
-        "seconds": time.perf_counter() - start,
-        "heads": [head_record(last, head) for head in last.heads],
-    }
+    capture, *untrained = desk.capture(unit, should_stop)
+    for layer in layer_evidence(capture, unit.layer, unit.heads, unit.draws, untrained, should_stop):
+        yield {
+            "checkpoint": unit.checkpoint.label,
+            "step": unit.checkpoint.step,
+            "sample": unit.sample,
+            "input": shown_input(unit),
+            "layer": unit.layer,
+            "tokens": layer.tokens,
+            "width": layer.width,
+            "notes": list(layer.notes),
+            "missing": dict(layer.missing),
+            "seconds": time.perf_counter() - start,
+            "heads": [head_record(layer, head) for head in layer.heads],
+        }
 
 
 def shown_input(unit: Unit) -> str:

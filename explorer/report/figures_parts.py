@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from explorer.report.compute import Record
+from explorer.report.series import Line, along_training, over_inputs
 from explorer.report.svg import Axes, span, text
 from explorer.report.whole import Array, Whole, column, number_of
-
-Pick = Callable[[Record], float | None]
 
 
 def _rows(whole: Whole, *path: str) -> Array:
@@ -105,61 +102,22 @@ def errors_figure(whole: Whole) -> str:
     return axes.render()
 
 
-SERIES: dict[str, tuple[str, Pick]] = {
-    "overlap": ("column-space overlap", lambda head: head["measures"]["overlap"]),
-    "permutation": ("z, shuffled tokens", lambda head: head["nulls"]["permutation"]["overlap"]["z"]),
-    "projection": (
-        "z, random projection",
-        lambda head: head["nulls"].get("projection", {}).get("overlap", {}).get("z"),
-    ),
-    "error": ("error on the true axes (log₁₀)", lambda head: head["projections"]["log10_error_axes"]),
-    "learned": (
-        "|error|, learned output (log₁₀)",
-        lambda head: head["projections"]["log10_error_learned"],
-    ),
-    "norm": ("mean ‖h‖² learned (log₁₀)", lambda head: head["projections"]["log10_output"]),
-    "phi": ("mean ‖φ(q)‖² (log₁₀)", lambda head: head["projections"]["log10_phi"]),
-}
-
-
-def _line(xs: Sequence[float], means: Array, spreads: Array, x_label: str, label: str) -> str:
-    axes = Axes(span(xs), span(means - spreads, means + spreads), x_label, label, 292, 190).grid()
-    for x, mean, spread in zip(xs, means, spreads, strict=True):
-        axes.upright(x, mean - spread, mean + spread, "observed")
-        axes.dot(x, mean, "observed", f"{x:g}: {mean:.3g} ± {spread:.2g}")
-    axes.line(xs, means, "observed")
+def _draw(line: Line, x_label: str) -> str:
+    error = np.nan_to_num(line.error)
+    heights = span(line.mean - error, line.mean + error)
+    axes = Axes(span(line.x), heights, x_label, line.label, 292, 190).grid()
+    for x, mean, bar, count in zip(line.x, line.mean, error, line.count, strict=True):
+        axes.upright(x, mean - bar, mean + bar, "observed")
+        axes.dot(x, mean, "observed", f"{x:g}: {mean:.3g} ± {bar:.2g} (n = {count})")
+    axes.line(line.x, line.mean, "observed")
     return axes.render()
 
 
 def series_figures(whole: Whole) -> list[str]:
     """Metrics against the step of the checkpoint, mean and deviation over heads."""
-    done = {record["checkpoint"] for record in whole.records}
-    members = [checkpoint for checkpoint in whole.checkpoints if checkpoint.label in done]
-    figures = []
-    for label, pick in SERIES.values():
-        by_step = [column(whole.heads(member), pick) for member in members]
-        means = np.array([np.mean(each) for each in by_step])
-        spreads = np.array([np.std(each, ddof=1) if len(each) > 1 else 0.0 for each in by_step])
-        if np.isfinite(means).any():
-            figures.append(_line([member.step for member in members], means, spreads, "step", label))
-    return figures
+    return [_draw(line, "step") for line in along_training(whole)]
 
 
 def sample_figures(whole: Whole) -> list[str]:
-    """Metrics by layer, mean over heads, with the deviation over inputs as error bars."""
-    heads = whole.heads()
-    layers = sorted({layer for layer, _ in heads})
-    figures = []
-    for label, pick in SERIES.values():
-        by_layer = [_over_inputs([heads[key] for key in heads if key[0] == layer], pick) for layer in layers]
-        means, spreads = (np.array(part) for part in zip(*by_layer, strict=True))
-        if np.isfinite(means).any():
-            figures.append(_line(layers, means, spreads, "layer", label))
-    return figures
-
-
-def _over_inputs(heads: Sequence[Sequence[Record]], pick: Pick) -> tuple[float, float]:
-    """Return mean and deviation over inputs of the mean over heads, over the inputs that all heads have."""
-    count = min(map(len, heads))
-    means = np.array([np.mean([number_of(pick(records[i])) for records in heads]) for i in range(count)])
-    return float(means.mean()), float(means.std(ddof=1)) if count > 1 else 0.0
+    """Metrics by layer, mean over heads, with the standard error over inputs as error bars."""
+    return [_draw(line, "layer") for line in over_inputs(whole)]

@@ -67,11 +67,12 @@ def _sections(whole: Whole) -> Iterable[str]:
     yield _list(whole.notes())
     if len(whole.checkpoints) > 1:
         caption = (
-            "Mean over heads, bars the deviation over heads. The maps and tables below are the last step's."
+            f"Mean over {heads} heads, bars the deviation over heads. The maps and tables below are the last "
+            "step's."
         )
         yield _section("Along training", caption, _row(series_figures(whole)))
     if whole.samples > 1:
-        caption = "Mean over the heads of a layer, bars the deviation over inputs."
+        caption = f"Mean over the heads of a layer, bars its standard error over n = {whole.samples} inputs."
         yield _section("Over inputs", caption, _row(sample_figures(whole)))
     yield from _against_nulls(whole)
     yield from _parts(whole)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,14 +12,16 @@ from explorer import __version__
 from explorer.errors import GramscopeError
 from explorer.maths.evidence_draws import Draws
 from explorer.models.base import Source
+from explorer.models.series import members_of
 from explorer.params import Input
 from explorer.units import stamp
 
 MOST_FROM_A_FILE = 16
 """Inputs taken of a file or folder unless a number is given."""
+LAYERS_AT_ONCE = 8
+"""Layers that one forward pass keeps."""
 CONTROLS = "controls"
 """Stands for the built-in controls in place of a path."""
-WEIGHTS = (".safetensors", ".pt", ".pth", ".bin", ".ckpt", ".gguf", ".npz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +31,19 @@ class Checkpoint:
     Attributes
     ----------
     path : str
-        Absolute, or "controls".
+        Absolute, or "controls"; empty: a source that was not opened from a path.
     label : str
         Its name in tables.
     step : int
-        The last number in its name; its place in the series where the names have none.
+        As `explorer.models.series.Member` has it.
+    made : str
+        What a source without a path was made from.
     """
 
     path: str
     label: str
     step: int
+    made: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ class Unit:
 
 
 def checkpoints_of(paths: Sequence[str | Path]) -> tuple[Checkpoint, ...]:
-    """Expand what was given to a series, in the order of the steps in their names.
+    """Expand what was given to a series, in the order of its steps.
 
     A folder that is no checkpoint itself, but holds checkpoints, is a series; so are several paths.
 
@@ -97,31 +101,13 @@ def checkpoints_of(paths: Sequence[str | Path]) -> tuple[Checkpoint, ...]:
     GramscopeError
         If there is nothing at a path.
     """
-    found: list[Path] = []
+    if any(str(given) == CONTROLS for given in paths):
+        return (Checkpoint(CONTROLS, CONTROLS, 0),)
     for given in paths:
-        if str(given) == CONTROLS:
-            return (Checkpoint(CONTROLS, CONTROLS, 0),)
-        path = Path(given).absolute()
-        if not path.exists():
+        if not Path(given).exists():
             raise GramscopeError(f"There is nothing at {given}. Give a checkpoint, or a folder of them.")
-        found += _members(path) or [path]
-    numbers = [re.findall(r"\d+", path.stem) for path in found]
-    steps = [int(n[-1]) for n in numbers] if all(numbers) and len(found) > 1 else list(range(len(found)))
-    members = [Checkpoint(str(path), path.name, step) for path, step in zip(found, steps, strict=True)]
-    return tuple(sorted(members, key=lambda member: (member.step, member.label)))
-
-
-def _members(path: Path) -> list[Path]:
-    """Return the checkpoints in a folder that is none itself."""
-    if not path.is_dir() or (path / "config.json").exists():
-        return []
-    folders = [child for child in sorted(path.iterdir()) if child.is_dir() and _is_checkpoint(child)]
-    files = [child for child in sorted(path.iterdir()) if child.suffix.lower() in WEIGHTS]
-    return folders or (files if len(files) > 1 else [])
-
-
-def _is_checkpoint(folder: Path) -> bool:
-    return (folder / "config.json").exists() or any(child.suffix in WEIGHTS for child in folder.iterdir())
+    members = members_of([Path(given).absolute() for given in paths])
+    return tuple(Checkpoint(str(member.path), member.path.name, member.step) for member in members)
 
 
 def inputs_of(source: Source, inputs: Sequence[Input], samples: int | None) -> tuple[Input, ...]:
@@ -142,6 +128,43 @@ def inputs_of(source: Source, inputs: Sequence[Input], samples: int | None) -> t
         wanted = samples or (MOST_FROM_A_FILE if given.path else 1)
         single += [replace(given, index=given.index + i) for i in range(min(wanted, available - given.index))]
     return tuple(single)
+
+
+def units_of(
+    source: Source,
+    checkpoints: Sequence[Checkpoint],
+    inputs: Sequence[Input],
+    *,
+    layers: Sequence[int] | None = None,
+    heads: Sequence[int] | None = None,
+    device: str = "auto",
+    draws: Draws,
+    untrained: int = 0,
+) -> list[Unit]:
+    """Cut what is asked for into units, checkpoint by checkpoint.
+
+    Parameters
+    ----------
+    source : Source
+        One of the checkpoints, which says what all of them have.
+    inputs : sequence of Input
+        Single ones, as `inputs_of` gives.
+    layers, heads : sequence of int or None
+        True numbers; None: all.
+    """
+    all_layers = range(source.first_layer, source.layers)
+    chosen = tuple(all_layers) if layers is None else tuple(sorted(set(layers)))
+    groups = [chosen[i : i + LAYERS_AT_ONCE] for i in range(0, len(chosen), LAYERS_AT_ONCE)]
+    return [
+        Unit(
+            checkpoint, each, sample, layer, group, None if heads is None else tuple(heads),
+            device, draws, untrained if hasattr(source, "untrained") else 0,
+        )
+        for checkpoint in checkpoints
+        for sample, each in enumerate(inputs)
+        for group in groups
+        for layer in group
+    ]  # fmt: skip
 
 
 def refuse_unknown(source: Source, layers: Sequence[int] | None, heads: Sequence[int] | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,12 +11,11 @@ from explorer.errors import Stopped
 from explorer.maths.evidence_draws import Draws
 from explorer.models.base import ShouldStop, never
 from explorer.params import Input
-from explorer.report.collect import LAYERS_AT_ONCE
-from explorer.report.compute import DESK, Record
+from explorer.report.compute import DESK, Desk, Record
 from explorer.report.page import page
-from explorer.report.plan import Unit, checkpoints_of, inputs_of, refuse_unknown
+from explorer.report.plan import Unit, checkpoints_of, inputs_of, refuse_unknown, units_of
 from explorer.report.tables import tables
-from explorer.report.whole import Whole, assemble
+from explorer.report.whole import Whole, assemble, placed
 from explorer.report.work import Done, in_processes, on_dask, serially
 from explorer.settings import atomic_write
 from explorer.units import Store
@@ -132,16 +131,56 @@ def run_report(
         If nothing can be opened or written, or there are no such layers or heads.
     """
     given = [paths] if isinstance(paths, str | Path) else list(paths)
-    units = _plan(given, inputs, layers, heads, samples, device, draws or Draws(), untrained)
+    checkpoints = checkpoints_of(given)
+    source = DESK.open(checkpoints[0])
+    refuse_unknown(source, layers, heads)
+    units = units_of(
+        source, checkpoints, inputs_of(source, inputs, samples), layers=layers, heads=heads, device=device,
+        draws=draws or Draws(), untrained=untrained,
+    )  # fmt: skip
+    return write_report(
+        units, out, jobs=jobs, dask=dask, progress=progress, should_stop=should_stop, resume=resume
+    )
+
+
+def write_report(
+    units: Sequence[Unit],
+    out: str | Path,
+    *,
+    jobs: int = 1,
+    dask: str | None = None,
+    progress: Progress = silent,
+    should_stop: ShouldStop = never,
+    resume: bool = True,
+    known: Mapping[str, Record] | None = None,
+    desk: Desk = DESK,
+) -> ReportOutcome:
+    """Compute units that are not there yet, and write the report of all; the rest is as in `run_report`.
+
+    Parameters
+    ----------
+    units : sequence of Unit
+    known : mapping of str to dict or None
+        Records that are there already, by the units' keys.
+    desk : Desk
+        What holds the sources, where `jobs` is 1.
+
+    Raises
+    ------
+    GramscopeError
+        If nothing can be written.
+    """
     folder = Path(out).absolute()
     store = Store(folder / UNITS)
+    for key, record in (known or {}).items():
+        store.keep(key, record)
     records = {unit.key: record for unit in units if resume and (record := store.kept(unit.key))}
     reused = len(records)
     failures, stopped = [], False
     todo = [unit for unit in units if unit.key not in records]
     progress(reused, len(units), "")
     try:
-        for done in _computed(todo, jobs, dask, should_stop):
+        for done in _computed(todo, jobs, dask, should_stop, desk):
             if done.record is None:
                 failures.append(done)
             else:
@@ -151,7 +190,7 @@ def run_report(
     except Stopped:
         stopped = True
     whole = assemble(
-        units, [_placed(unit, records[unit.key]) for unit in units if unit.key in records], failures
+        units, [placed(unit, records[unit.key]) for unit in units if unit.key in records], failures
     )
     files = _write(folder, whole) if records else ()
     return ReportOutcome(
@@ -159,49 +198,14 @@ def run_report(
     )
 
 
-def _plan(
-    paths: Sequence[str | Path],
-    inputs: Sequence[Input],
-    layers: Sequence[int] | None,
-    heads: Sequence[int] | None,
-    samples: int | None,
-    device: str,
-    draws: Draws,
-    untrained: int,
-) -> list[Unit]:
-    checkpoints = checkpoints_of(paths)
-    source = DESK.open(checkpoints[0])
-    refuse_unknown(source, layers, heads)
-    chosen = tuple(range(source.layers)) if layers is None else tuple(sorted(set(layers)))
-    groups = [chosen[i : i + LAYERS_AT_ONCE] for i in range(0, len(chosen), LAYERS_AT_ONCE)]
-    return [
-        Unit(
-            checkpoint, each, sample, layer, group, None if heads is None else tuple(heads),
-            device, draws, untrained if hasattr(source, "untrained") else 0,
-        )
-        for checkpoint in checkpoints
-        for sample, each in enumerate(inputs_of(source, inputs, samples))
-        for group in groups
-        for layer in group
-    ]  # fmt: skip
-
-
-def _placed(unit: Unit, record: Record) -> Record:
-    """Give a record its place in this report, which may not be the one it was computed for."""
-    return {
-        **record,
-        "sample": unit.sample,
-        "checkpoint": unit.checkpoint.label,
-        "step": unit.checkpoint.step,
-    }
-
-
-def _computed(units: Sequence[Unit], jobs: int, dask: str | None, should_stop: ShouldStop) -> Iterator[Done]:
+def _computed(
+    units: Sequence[Unit], jobs: int, dask: str | None, should_stop: ShouldStop, desk: Desk
+) -> Iterator[Done]:
     if not units:
         return iter(())
     if dask:
         return on_dask(units, dask, should_stop)
-    return serially(units, should_stop) if jobs == 1 else in_processes(units, jobs, should_stop)
+    return serially(units, should_stop, desk) if jobs == 1 else in_processes(units, jobs, should_stop)
 
 
 def _write(folder: Path, whole: Whole) -> tuple[Path, ...]:

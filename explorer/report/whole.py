@@ -113,7 +113,9 @@ class Whole:
         """
         z, p, below, draws = [], [], [], 0
         for heads in self.heads(checkpoint, distinct=True).values():
-            scores = [head["nulls"][null][measure] for head in heads if null in head["nulls"]]
+            scores = [
+                head["nulls"][null][measure] for head in heads if measure in head["nulls"].get(null, {})
+            ]
             if scores:
                 z.append(mean_of(score["z"] for score in scores))
                 p.append(_combined([score["p"] for score in scores]))
@@ -180,6 +182,16 @@ class Whole:
 def assemble(units: Sequence[Unit], records: Sequence[Record], failures: Sequence[Done]) -> Whole:
     """Put records together, stamped with the time."""
     return Whole(units, records, failures, datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"))
+
+
+def placed(unit: Unit, record: Record) -> Record:
+    """Give a record its place in this report, which may not be the one it was computed for."""
+    return {
+        **record,
+        "sample": unit.sample,
+        "checkpoint": unit.checkpoint.label,
+        "step": unit.checkpoint.step,
+    }
 
 
 def versions() -> dict[str, str]:

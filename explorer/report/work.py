@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer.errors import GramscopeError, Stopped
 from explorer.models.base import ShouldStop, never
-from explorer.report.compute import DESK, Record, compute
+from explorer.report.compute import DESK, Desk, Record, compute
 from explorer.report.plan import Unit
 
 RETRIES = 3
@@ -38,7 +38,7 @@ class Done:
     detail: str = ""
 
 
-def attempt(unit: Unit, should_stop: ShouldStop = never) -> Done:
+def attempt(unit: Unit, should_stop: ShouldStop = never, desk: Desk = DESK) -> Done:
     """Compute one unit; a failure is a result, so that the others go on.
 
     Raises
@@ -47,7 +47,7 @@ def attempt(unit: Unit, should_stop: ShouldStop = never) -> Done:
         If `should_stop` said so.
     """
     try:
-        return Done(unit, compute(unit, should_stop))
+        return Done(unit, compute(unit, should_stop, desk))
     except Stopped:
         raise
     except GramscopeError as error:
@@ -56,15 +56,15 @@ def attempt(unit: Unit, should_stop: ShouldStop = never) -> Done:
         return Done(unit, failure=f"{type(error).__name__}: {error}", detail=traceback.format_exc())
 
 
-def serially(units: Sequence[Unit], should_stop: ShouldStop = never) -> Iterator[Done]:
+def serially(units: Sequence[Unit], should_stop: ShouldStop = never, desk: Desk = DESK) -> Iterator[Done]:
     """Compute units one after the other in this process."""
     try:
         for unit in units:
             if should_stop():
                 raise Stopped
-            yield attempt(unit, should_stop)
+            yield attempt(unit, should_stop, desk)
     finally:
-        DESK.close()
+        desk.close()
 
 
 def in_processes(units: Sequence[Unit], jobs: int, should_stop: ShouldStop = never) -> Iterator[Done]:
