@@ -56,7 +56,7 @@ MAY_IMPORT = {
     "lab": COMPUTING,
     "study": (*COMPUTING, "report"),
     "state": (*COMPUTING, "sessions"),
-    "views": ("base", "analysis", "state"),
+    "views": ("base", "analysis", "state", "study"),
     "ui": tuple(group for group in GROUPS if group != "program"),
     "program": tuple(GROUPS),
 }

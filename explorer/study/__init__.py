@@ -1,0 +1,1 @@
+"""How accurate classifiers stay when their images are contaminated: softmax, symmetric and RPC models."""
