@@ -2,139 +2,39 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import re
-import shutil
-import subprocess
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-import pyqtgraph as pg
 import pytest
-from PySide6.QtGui import QGuiApplication, QImage
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from explorer import __version__
 from explorer.errors import GramscopeError
-from explorer.params import Params
-from explorer.ui import export, theme
-from explorer.ui.exporting.figure import About, Figure, Panel
+from explorer.ui import theme
+from explorer.ui.exporting.figure import Figure
 from explorer.ui.exporting.pdf import pdf
 from explorer.ui.exporting.raster import image, png
 from explorer.ui.exporting.svg import svg
-from explorer.views.hatch import Hatch
-from explorer.views.picture import Provenance
-
-SVG = "{http://www.w3.org/2000/svg}"
-ABOUT = About("Attention, Outputs", "a <source> & more", '{"level": 0.08}', "float32 on CPU")
-FIGURE = Figure(width_mm=160, height_mm=80, dpi=200)
-VALUES = np.array([[-1.0, -0.5, 0.0], [0.25, 0.5, np.nan], [0.75, -0.25, 1.0]])
-CURVE = np.linspace(0, 1, 60)
-
-
-class Picture:
-    """A heat map with a hole beside curves, points and words, which follows the theme as a view does."""
-
-    def __init__(self, width: int = 700, height: int = 350) -> None:
-        self.widget = pg.GraphicsLayoutWidget()
-        self.widget.resize(width, height)
-        self.map = self.widget.addPlot()
-        self.hatch = Hatch(0, 0, 3, 3)
-        self.image = pg.ImageItem(VALUES)
-        self.image.setColorMap(theme.diverging_map())
-        self.image.setLevels((-1, 1))
-        self.map.addItem(self.hatch)
-        self.map.addItem(self.image)
-        self.map.setRange(xRange=(0, 3), yRange=(0, 3), padding=0)
-        self.plot = self.widget.addPlot()
-        self.plot.addLegend()
-        self.softmax = self.plot.plot(CURVE, CURVE * 5e-4, name="softmax")
-        self.points = pg.ScatterPlotItem(x=[0.3, 0.6], y=[4e-4, 4.5e-4], size=9)
-        self.plot.addItem(self.points)
-        self.words = pg.TextItem("breakdown 9 %")
-        self.plot.addItem(self.words)
-        self.words.setPos(0.05, 3e-4)
-        self.plot.setLabel("left", "‖<i>h</i>‖")
-        self.plot.setRange(xRange=(0, 0.8), yRange=(0, 5e-4), padding=0)
-        theme.style_plot(self.map)
-        theme.style_plot(self.plot)
-        self.words.setFont(theme.font(theme.AXIS_PX))
-        self.recolour()
-        theme.theme().changed.connect(self.recolour)
-
-    def recolour(self) -> None:
-        self.softmax.setPen(theme.softmax_pen())
-        self.points.setPen(theme.pen(theme.RPC))
-        self.points.setBrush(theme.clean_brush(theme.RPC))
-        self.words.setColor(theme.scheme().text)
-
-    @property
-    def panel(self) -> Panel:
-        return Panel(self.widget.ci, "Both, for Ω")
-
-
-@pytest.fixture
-def picture(qtbot: QtBot) -> Iterator[Picture]:
-    made = Picture()
-    qtbot.addWidget(made.widget)
-    yield made
-    theme.theme().changed.disconnect(made.recolour)
-
-
-def settle() -> None:
-    for _ in range(4):
-        QApplication.processEvents()
-
-
-def pixels(data: bytes) -> np.ndarray:
-    """Return (rows, columns, 3) from any bitmap."""
-    read = QImage.fromData(data).convertToFormat(QImage.Format.Format_RGB32)
-    return as_array(read)
-
-
-def as_array(picture: QImage) -> np.ndarray:
-    rows = np.frombuffer(picture.constBits(), np.uint8).reshape(picture.height(), -1, 4)
-    return rows[:, : picture.width(), 2::-1].astype(int)
-
-
-def run(*command: str | Path, data: bytes = b"") -> bytes:
-    tool = shutil.which(str(command[0]))
-    if tool is None:
-        pytest.skip(f"{command[0]} is not installed")
-    return subprocess.run([tool, *map(str, command[1:])], input=data, capture_output=True, check=True).stdout
-
-
-def rasterised(kind: str, data: bytes, dpi: int = 200) -> np.ndarray:
-    """Return what another program draws of a file."""
-    if kind == "png":
-        return pixels(data)
-    if kind == "pdf":
-        return pixels(run("pdftoppm", "-r", str(dpi), "-png", "-", data=data))
-    return pixels(run("rsvg-convert", "-d", str(dpi), "-p", str(dpi), data=data))
-
-
-WRITERS: dict[str, Callable[[Sequence[Panel], Figure, About], bytes]] = {"png": png, "pdf": pdf, "svg": svg}
-EACH = pytest.mark.parametrize("kind", WRITERS)
-
-
-def cell_corners(drawn: np.ndarray) -> tuple[int, int, int, int]:
-    """Return the rectangle of the heat map, found by its darkest cells: −1 at bottom left, 1 at top right."""
-    low, high = (np.array(color_of(value)) for value in (-1.0, 1.0))
-    rows, columns = np.nonzero(np.abs(drawn - low).max(-1) <= 2)
-    upper, rights = np.nonzero(np.abs(drawn - high).max(-1) <= 2)
-    return upper.min(), rows.max() + 1, columns.min(), rights.max() + 1
-
-
-def color_of(value: float) -> tuple[int, int, int]:
-    return theme.diverging_map().map([(value + 1) / 2])[0][:3].tolist()
+from tests.ui.printed import (
+    ABOUT,
+    CURVE,
+    EACH,
+    FIGURE,
+    SVG,
+    VALUES,
+    WRITERS,
+    Picture,
+    as_array,
+    cell_corners,
+    color_of,
+    pixels,
+    rasterised,
+    run,
+    settle,
+)
 
 
 @EACH
@@ -379,84 +279,3 @@ def test_what_cannot_be_drawn_says_why(picture: Picture) -> None:
         svg([picture.panel] * 4, Figure(20, 20), ABOUT)
     with pytest.raises(GramscopeError, match="too large"):
         png([picture.panel], Figure(10_000, 10_000, 1200), ABOUT)
-
-
-# Views, files and numbers.
-
-
-class Stub(SimpleNamespace):
-    """What `export` uses of a view."""
-
-
-TABLE = (["x", "name"], [np.array([0.1, np.nan]), ["a", "b, c"]])
-
-
-def stub(picture: Picture, table: Any = TABLE) -> Any:
-    provenance = Provenance("digits", asdict(Params(level=0.08)), "float64 on CPU")
-    return Stub(
-        canvas=picture.widget, title="Outputs", result=True, table=lambda: table,
-        provenance=lambda: provenance,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", export.FORMATS)
-def test_saving_writes_the_format_that_the_ending_names(
-    kind: export.Format, picture: Picture, tmp_path: Path
-) -> None:
-    path = tmp_path / f"figure.{kind.upper()}"
-    export.save([stub(picture)], path)
-    magic = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF", "csv": b"# Gramscope", "json": b"["}
-    assert path.read_bytes().startswith(magic[kind])
-    assert sorted(entry.name for entry in tmp_path.iterdir() if entry.name != "home") == [path.name]
-
-
-def test_an_unknown_ending_is_refused(picture: Picture, tmp_path: Path) -> None:
-    with pytest.raises(GramscopeError, match=r"End it in one of \.png, \.svg, \.pdf, \.csv, \.json"):
-        export.save([stub(picture)], tmp_path / "figure.docx")
-
-
-def test_no_folder_leaves_nothing(picture: Picture, tmp_path: Path) -> None:
-    with pytest.raises(GramscopeError, match="does not exist"):
-        export.save([stub(picture)], tmp_path / "absent" / "a.png")
-
-
-def test_a_panel_that_shows_nothing_is_left_out(picture: Picture) -> None:
-    empty = stub(picture)
-    empty.result = None
-    with pytest.raises(GramscopeError, match="Open a model"):
-        export.export_bytes([empty], "csv")
-    assert export.export_bytes([empty, stub(picture)], "csv").count(b"# of:") == 1
-
-
-def test_numbers_come_back_from_csv_exactly(picture: Picture) -> None:
-    numbers = np.array([0.1 + 0.2, np.nan, -1e-300, np.inf])
-    table = (
-        ["γ", "token", "hit"],
-        [numbers, ["a", "b, c", "d\ne", ""], np.array([True, False, True, False])],
-    )
-    lines = export.export_bytes([stub(picture, table)], "csv").decode()
-    comments = [line for line in lines.splitlines() if line.startswith("#")]
-    assert comments[0] == f"# Gramscope {__version__}"
-    assert "# source: digits" in comments
-    parameters = next(line for line in comments if line.startswith("# parameters: "))
-    assert json.loads(parameters.removeprefix("# parameters: "))["level"] == 0.08
-    rows = list(csv.reader(io.StringIO(lines.split("computed", 1)[1].split("\n", 1)[1])))
-    assert rows[0] == ["γ", "token", "hit"]
-    read = np.array([float(row[0]) if row[0] else np.nan for row in rows[1:]])
-    assert np.array_equal(read, numbers, equal_nan=True)
-    assert [row[1] for row in rows[1:]] == ["a", "b, c", "d\ne", ""]
-    assert [row[2] for row in rows[1:]] == ["True", "False", "True", "False"]
-
-
-def test_numbers_come_back_from_json(picture: Picture) -> None:
-    read = json.loads(export.export_bytes([stub(picture), stub(picture)], "json"))
-    assert len(read) == 2
-    assert read[0]["columns"] == {"x": [0.1, None], "name": ["a", "b, c"]}
-    assert read[0]["parameters"]["level"] == 0.08
-
-
-def test_copying_puts_the_picture_and_the_numbers_on_the_clipboard(picture: Picture) -> None:
-    export.copy_picture([stub(picture)], Figure.of_pixels(300, 200))
-    assert QGuiApplication.clipboard().image().size().toTuple() == (300, 200)
-    export.copy_numbers([stub(picture)])
-    assert QGuiApplication.clipboard().text().startswith("# Gramscope")
