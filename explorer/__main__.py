@@ -16,6 +16,7 @@ VERBS = {
     "inspect": ("explorer.commands.inspect", "say what would be opened, and what is missing"),
     "train-digits": ("explorer.commands.train_digits", "train the small digit models that are shipped"),
     "report": ("explorer.report.cli", "test every head's claim to do kernel PCA, to HTML, CSV and JSON"),
+    "study": ("explorer.commands.study", "measure how accurate classifiers stay under contamination"),
     "pca-lab": ("explorer.lab.cli", "sweep attention-based PCA over its parameters"),
 }
 

@@ -54,7 +54,7 @@ MAY_IMPORT = {
     "sessions": COMPUTING,
     "report": COMPUTING,
     "lab": COMPUTING,
-    "study": (*COMPUTING, "report"),
+    "study": COMPUTING,
     "state": (*COMPUTING, "sessions"),
     "views": ("base", "analysis", "state", "study"),
     "ui": tuple(group for group in GROUPS if group != "program"),

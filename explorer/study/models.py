@@ -11,7 +11,7 @@ from explorer.errors import GramscopeError
 from explorer.models.digits_training import VARIANTS
 from explorer.models.open import open_path
 from explorer.models.safetensors_file import read_metadata
-from explorer.report.plan import checkpoints_of
+from explorer.models.series import members_of
 from explorer.settings import resource
 from explorer.study.classifier import Classifier
 from explorer.study.plan import DIGITS, Model, Swap
@@ -71,7 +71,9 @@ def _given(given: str) -> list[_Found]:
     name, separator, path = given.partition("=")
     if not separator or Path(given).exists():
         name, path = "", given
-    return [_look(Path(checkpoint.path), name) for checkpoint in checkpoints_of([path])]
+    if not Path(path).exists():
+        raise GramscopeError(f"There is nothing at {path}. Give an image classifier, or “digits”.")
+    return [_look(member.path, name) for member in members_of([Path(path).absolute()])]
 
 
 def _look(path: Path, name: str) -> _Found:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QApplication
@@ -12,9 +14,12 @@ from PySide6.QtWidgets import QApplication
 from explorer.state import State
 from explorer.ui import export
 from explorer.ui.explore import PANELS
+from explorer.views.picture import Picture
 
 if TYPE_CHECKING:
     from explorer.result import Result
+
+T = TypeVar("T", bound=Picture)
 
 
 def write_figure(
@@ -42,21 +47,29 @@ def write_figure(
         As `explorer.ui.export.save`.
     """
     state = State()
-    views = [kind(state) for kind in PANELS if panel in ("figure", kind.name)]
+    with off_screen([kind(state) for kind in PANELS if panel in ("figure", kind.name)]) as views:
+        state.show(result)
+        QApplication.processEvents()
+        figure = export.default_figure(views)
+        figure = replace(
+            figure,
+            width_mm=width_mm or figure.width_mm,
+            height_mm=height_mm or figure.height_mm,
+            dpi=dpi or figure.dpi,
+        )
+        export.save(views, path, figure)
+
+
+@contextmanager
+def off_screen(views: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Lay panels out as if they were shown, for the time of the context."""
     for view in views:
         view.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
         view.resize(QSize(560, 360))
         view.show()
-    state.show(result)
-    QApplication.processEvents()
-    figure = export.default_figure(views)
-    figure = replace(
-        figure,
-        width_mm=width_mm or figure.width_mm,
-        height_mm=height_mm or figure.height_mm,
-        dpi=dpi or figure.dpi,
-    )
-    export.save(views, path, figure)
-    for view in views:
-        view.close()
-        view.deleteLater()
+    try:
+        yield views
+    finally:
+        for view in views:
+            view.close()
+            view.deleteLater()
