@@ -62,8 +62,10 @@ def script(origin: Origin, params: Params, name: str) -> str:
 
 def _source(origin: Origin) -> tuple[str, str]:
     if origin.recipe is not None:
-        call = f"SyntheticSource({_call(origin.recipe)})"
-        modules = {"recipes": "Recipe", "synthetic": "SyntheticSource"}
+        plain = origin.recipe.values == "rotation"
+        make, module = ("SyntheticSource", "synthetic") if plain else ("source_of", "controls")
+        call = f"{make}({_call(origin.recipe)})"
+        modules = {"recipes": "Recipe", module: make}
         return call, "\n".join(f"from explorer.models.{key} import {name}" for key, name in modules.items())
     if origin.paths:
         paths: Any = origin.paths[0] if len(origin.paths) == 1 else list(origin.paths)

@@ -40,6 +40,7 @@ RECIPE_RANGES = {
     "noise": (0.0, 100.0),
     "decay": (0.0, 10.0),
     "strength": (0.0, 1e4),
+    "value_noise": (0.0, 100.0),
 }
 
 Appearance = Literal["system", "light", "dark"]

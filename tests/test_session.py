@@ -227,5 +227,5 @@ def test_a_place_that_the_source_lacks_is_refused(wanted: dict[str, Any], name: 
 def test_the_choices_are_those_of_the_parameters() -> None:
     for hint in (parameters.Contamination, parameters.Form, parameters.Queries, parameters.Variant):
         assert all(isinstance(choice, str) for choice in get_args(hint))
-    assert set(RECIPE_RANGES) == set(asdict(Recipe())) - {"kind", "seed"}
+    assert set(RECIPE_RANGES) == set(asdict(Recipe())) - {"kind", "seed", "values"}
     assert get_args(SyntheticKind)

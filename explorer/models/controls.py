@@ -13,7 +13,7 @@ from torch import Tensor
 from explorer.errors import GramscopeError
 from explorer.maths.gram import eigenpairs, key_gram, value_matrix
 from explorer.models.base import Capture, LayerHeads, ShouldStop, Source, Token, never
-from explorer.models.recipes import Recipe
+from explorer.models.recipes import CONTROL_NAMES, NOISY, Recipe, Values
 from explorer.models.synthetic import SyntheticSource
 from explorer.params import Input
 
@@ -48,15 +48,23 @@ def gaussian(star: Tensor, rng: Generator) -> Tensor:
     return torch.from_numpy(rng.standard_normal(tuple(star.shape)))
 
 
-CONTROLS: dict[str, Callable[[Tensor, Generator], Tensor]] = {
-    "V*, exactly": exact,
-    "V* rotated": rotated,
-    "V* under a general map": mapped,
-    "V* of shuffled tokens": shuffled,
-    "Gaussian values": gaussian,
+Make = Callable[[Tensor, Generator], Tensor]
+CONTROLS: dict[Values, Make] = {
+    "exact": exact,
+    "rotated": rotated,
+    "mapped": mapped,
+    "shuffled": shuffled,
+    "gaussian": gaussian,
 }
-PROJECTED = "random map of the tokens"
-"""One head more: it may be above shuffled tokens, but not above a random projection."""
+"""By kind; "projected" is a map of all of them: it may be above shuffled tokens, but not above a random
+projection."""
+HEADS = 6
+"""Heads of one kind of control, each with keys of its own."""
+
+
+def source_of(recipe: Recipe) -> Source:
+    """Return the source that a recipe makes."""
+    return SyntheticSource(recipe) if recipe.values == "rotation" else ControlSource(recipe=recipe)
 
 
 def random_rotation(size: int, rng: Generator) -> Tensor:
@@ -73,41 +81,49 @@ def prescribed_values(keys: Tensor, scale: float) -> Tensor:
 
 
 class ControlSource(Source):
-    """Positive and negative controls on synthetic keys: a column of heads by kind, a layer by noise.
+    """Positive and negative controls on synthetic keys: a head of each kind, or several of one kind.
 
     The tokens' features X hold the values of all heads, mixed by a rotation, so that each is a linear map
     of the tokens and a random projection of them is a fair comparison. `Input.index` is the seed.
 
     Parameters
     ----------
-    noise : sequence of float
-        Sizes of the noise, over the root mean square of V*, one layer each.
+    noise : sequence of float or None
+        Sizes of the noise, over the root mean square of V*, one layer each; None: as the recipe says.
     recipe : Recipe or None
-        The keys; None: the default clusters.
+        The keys, and the kind of the values; None: the default clusters, with all kinds.
 
     Attributes
     ----------
-    head_names : tuple of str
-        What the values of each head are.
+    head_names, layer_names : tuple of str
+        What the values of each head are, and the noise of each layer.
     """
 
-    def __init__(self, noise: Sequence[float] = NOISE, recipe: Recipe | None = None) -> None:
-        if not noise or min(noise) < 0:
+    def __init__(self, noise: Sequence[float] | None = None, recipe: Recipe | None = None) -> None:
+        self.recipe = recipe = recipe or Recipe(values="controls")
+        together = recipe.values == "controls"
+        sizes = NOISE if together else (recipe.value_noise if recipe.values in NOISY else 0.0,)
+        self.noise = sizes if noise is None else tuple(noise)
+        if not self.noise or min(self.noise) < 0:
             raise GramscopeError("Controls need at least one noise size, and none below 0.")
-        self.noise = tuple(noise)
-        self.recipe = recipe or Recipe()
+        kinds = tuple(CONTROL_NAMES) if together else (recipe.values,) * HEADS
+        self.head_names = tuple(CONTROL_NAMES[kind] for kind in kinds)
+        self.layer_names = tuple(f"noise {size:g}" for size in self.noise)
         self.name = "controls: values that are V*, or are not"
+        if not together:
+            self.name = f"control: {CONTROL_NAMES[recipe.values]}"
         self.kind = "synthetic"
-        self.layers, self.samples = len(self.noise), 8
-        self.head_names = (*CONTROLS, PROJECTED)
-        self.heads = len(self.head_names)
+        self.layers, self.heads, self.samples = len(self.noise), len(kinds), 8
         self.symmetric = True
+        self._makes = [CONTROLS.get(kind, exact) for kind in kinds if together <= (kind in CONTROLS)]
+        self._own = 0 if recipe.values == "projected" else len(self._makes)
+        self._keys_of = 1 if together else HEADS
         self.facts = {
             "family": self.name,
             **{f"head {i}": name for i, name in enumerate(self.head_names)},
             **{f"layer {i}": f"noise {size:g} of V*'s size" for i, size in enumerate(self.noise)},
-            "head_dim": str(self.recipe.dim),
-            "tokens": str(self.recipe.tokens),
+            "head_dim": str(recipe.dim),
+            "tokens": str(recipe.tokens),
             "mask": "none",
             "dtype": "float64",
         }
@@ -122,25 +138,29 @@ class ControlSource(Source):
         """Make the heads of `layers`; of the input only `index` counts."""
         if unknown := [layer for layer in layers if not 0 <= layer < self.layers]:
             raise GramscopeError(f"There is no layer {unknown[0]}: the controls have {self.layers}.")
-        keys, scale = self._keys(input.index)
-        made = {layer: self._layer(keys, scale, layer, input.index, device) for layer in layers}
-        return Capture(tuple(Token(str(i)) for i in range(len(keys))), made)
+        scale = self.recipe.dim**-0.5
+        keys = torch.stack([self._keys(input.index + self.samples * i) for i in range(self._keys_of)])
+        stars = torch.stack([prescribed_values(each, scale) for each in keys])
+        made = {layer: self._layer(keys, stars, layer, input.index, device) for layer in layers}
+        return Capture(tuple(Token(str(i)) for i in range(keys.shape[1])), made)
 
-    def _keys(self, index: int) -> tuple[Tensor, float]:
-        recipe = replace(self.recipe, seed=self.recipe.seed + index)
-        heads = SyntheticSource(recipe).capture([0], Input(), torch.device("cpu")).layers[0]
-        return heads.k[0], heads.scale
+    def _keys(self, shift: int) -> Tensor:
+        recipe = replace(self.recipe, seed=self.recipe.seed + shift)
+        return SyntheticSource(recipe).capture([0], Input(), torch.device("cpu")).layers[0].k[0]
 
-    def _layer(self, keys: Tensor, scale: float, layer: int, index: int, device: torch.device) -> LayerHeads:
+    def _layer(self, keys: Tensor, stars: Tensor, layer: int, index: int, device: torch.device) -> LayerHeads:
         rng = np.random.default_rng((self.recipe.seed, index, layer))
-        star = prescribed_values(keys, scale)
-        values = [make(star, rng) for make in CONTROLS.values()]
+        each = stars.expand(len(self._makes), -1, -1)
+        values = [make(star, rng) for make, star in zip(self._makes, each, strict=True)]
         values = [v + self.noise[layer] * torch.from_numpy(rng.standard_normal(v.shape)) for v in values]
         features = torch.cat(values, -1)
-        mix = random_rotation(features.shape[-1], rng)
-        projected = torch.from_numpy(rng.standard_normal((star.shape[-1], len(mix)))) / len(mix) ** 0.5
-        w_v = torch.stack([*mix.split(star.shape[-1]), projected])
+        mix, width = random_rotation(features.shape[-1], rng), stars.shape[-1]
+        projected = [
+            torch.from_numpy(rng.standard_normal((width, len(mix)))) / len(mix) ** 0.5
+            for _ in range(self.heads - self._own)
+        ]
+        w_v = torch.stack([*mix.split(width)[: self._own], *projected])
         x = features @ mix
         dtype = torch.float32 if device.type == "mps" else torch.float64
         x, w_v, k = (tensor.to(device, dtype) for tensor in (x, w_v, keys.expand(self.heads, -1, -1)))
-        return LayerHeads(q=k, k=k, v=x @ w_v.mT, scale=scale, x=x, w_v=w_v)
+        return LayerHeads(q=k, k=k, v=x @ w_v.mT, scale=self.recipe.dim**-0.5, x=x, w_v=w_v)

@@ -6,6 +6,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 SyntheticKind = Literal["clusters", "low-rank", "spectrum", "spiked"]
+Values = Literal[
+    "rotation", "controls", "exact", "rotated", "mapped", "shuffled", "gaussian", "projected"
+]  # fmt: skip
+CONTROL_NAMES: dict[Values, str] = {
+    "exact": "V*, exactly",
+    "rotated": "V* rotated",
+    "mapped": "V* under a general map",
+    "shuffled": "V* of shuffled tokens",
+    "gaussian": "Gaussian values",
+    "projected": "random map of the tokens",
+}
+"""Values of which it is known what each measure must say of them."""
+NOISY: tuple[Values, ...] = ("exact", "rotated", "mapped", "shuffled")
+"""Controls to which noise is added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +44,11 @@ class Recipe:
     strength : float
         θ of the spike.
     seed : int
+    values : str
+        "rotation": V is K times a random rotation, one head; "controls": all of `CONTROL_NAMES`, a head
+        each, and a layer for each size of noise; or one of them, several heads with keys of their own.
+    value_noise : float
+        Deviation of the noise added to V*, over the root mean square of V*'s entries, for `NOISY`.
     """
 
     kind: SyntheticKind = "clusters"
@@ -40,3 +59,5 @@ class Recipe:
     decay: float = 1.0
     strength: float = 10.0
     seed: int = 0
+    values: Values = "rotation"
+    value_noise: float = 0.0

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 from explorer.models.recipes import Recipe
 from explorer.settings import settings
 from explorer.ui import theme
-from explorer.ui.recipe import KINDS
+from explorer.ui.recipe import CONTROLS, KINDS
 
 if TYPE_CHECKING:
     from explorer.ui.window import MainWindow
@@ -72,6 +72,9 @@ class Menus(QObject):
         synthetic = menu.addMenu("Synthetic data")
         for label, kind in KINDS:
             self.add(synthetic, label, partial(window.open_recipe, Recipe(kind=kind)))
+        controls = menu.addMenu("Controls: values that are V*, or are not")
+        for label, recipe in CONTROLS:
+            self.add(controls, label, partial(window.open_recipe, recipe))
         self.sources.addActions(menu.actions())
         menu.addSeparator()
         self.add(menu, "Export figure…", lambda: window.exports.ask(), "Ctrl+E")

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 def _make(origin: Origin, progress: Progress, should_stop: ShouldStop) -> Source:
     map_libraries()
     if origin.recipe is not None:
-        from explorer.models.synthetic import SyntheticSource
+        from explorer.models.controls import source_of
 
-        return SyntheticSource(origin.recipe)
+        return source_of(origin.recipe)
     if origin.paths:
         from explorer.models.open import open_path
 

@@ -5,7 +5,8 @@ import torch
 
 from explorer.errors import GramscopeError
 from explorer.maths.evidence_draws import Draws
-from explorer.models.controls import ControlSource
+from explorer.models.controls import ControlSource, prescribed_values, source_of
+from explorer.models.recipes import CONTROL_NAMES, Recipe, Values
 from explorer.params import Input
 from explorer.report.collect import evidence
 from explorer.report.layer import LayerEvidence
@@ -95,6 +96,26 @@ def test_the_noise_is_chosen_and_the_seed_counts() -> None:
     clean = ControlSource(noise=(0.0,)).capture([0], Input(), CPU).layers[0].v[EXACT]
     noise = first[EXACT] - clean
     assert float(noise.square().mean() / clean.square().mean()) ** 0.5 == pytest.approx(0.5, rel=0.05)
+
+
+@pytest.mark.parametrize("values", CONTROL_NAMES)
+def test_one_kind_alone_has_heads_with_keys_of_their_own(values: Values) -> None:
+    source = source_of(Recipe(values=values, tokens=48, dim=8))
+    layer = source.capture([0], Input(), CPU).layers[0]
+    assert source.layers == 1 and layer.k.shape == (source.heads, 48, 8)
+    assert torch.allclose(layer.x @ layer.w_v.mT, layer.v)
+    assert len({tuple(keys.flatten().tolist()) for keys in layer.k}) == source.heads
+    for keys, found in zip(layer.k, layer.v, strict=True):
+        star = prescribed_values(keys, layer.scale)
+        assert torch.allclose(found, star) == (values == "exact")
+
+
+def test_noise_on_v_star_is_of_the_size_that_the_recipe_says() -> None:
+    exact, noisy = (
+        source_of(Recipe(values="exact", value_noise=size)).capture([0], Input(), CPU).layers[0].v
+        for size in (0.0, 0.5)
+    )
+    assert float((noisy - exact).square().mean().sqrt()) == pytest.approx(0.5, rel=0.05)
 
 
 def test_facts_name_each_head_and_layer() -> None:
