@@ -8,6 +8,7 @@ import os
 import secrets
 import shutil
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -100,6 +101,7 @@ def atomic_write(path: str | Path, data: bytes) -> None:
 
 
 def _replace(target: Path, data: bytes) -> None:
+    _sweep(target.parent)
     temporary = target.with_name(f".gramscope-{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as file:
@@ -112,6 +114,14 @@ def _replace(target: Path, data: bytes) -> None:
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what writers left that were killed; a file of the last hour may still be written."""
+    for left in folder.glob(".gramscope-*.tmp"):
+        with contextlib.suppress(OSError):
+            if left.stat().st_mtime < time.time() - 3600:
+                left.unlink()
 
 
 def _failure(error: OSError, path: Path) -> GramscopeError:

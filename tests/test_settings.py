@@ -154,3 +154,12 @@ def test_a_file_that_may_not_be_changed(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(GramscopeError, match="may not write"):
         settings.atomic_write(path, b"new")
     assert path.read_bytes() == b"old"
+
+
+def test_what_killed_writers_left_is_swept_up(tmp_path: Path) -> None:
+    old, young = tmp_path / ".gramscope-0123.tmp", tmp_path / ".gramscope-4567.tmp"
+    for path in (old, young):
+        path.write_bytes(b"half")
+    os.utime(old, (0, 0))
+    settings.atomic_write(tmp_path / "a.txt", b"whole")
+    assert sorted(path.name for path in tmp_path.glob("*") if path.is_file()) == [young.name, "a.txt"]
