@@ -153,7 +153,8 @@ def make_report(folder: Path) -> dict[str, Any]:
 def first_difference(one: dict[str, str], other: dict[str, str]) -> str:
     for name, text in one.items():
         if text != other[name]:
-            at = len(os.path.commonprefix([text, other[name]]))
+            pairs = enumerate(zip(text, other[name], strict=False))
+            at = next((place for place, (here, there) in pairs if here != there), 0)
             return f"{name}: …{text[at - 60 : at + 60]}… | …{other[name][at - 60 : at + 60]}…"
     return ""
 
