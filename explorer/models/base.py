@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.params import Input
+from explorer.errors import GramscopeError
+from explorer.params import ENTERS, Contamination, Entry, Input, Target
 
 Kind = Literal["synthetic", "text", "image", "heads"]
 ShouldStop = Callable[[], bool]
@@ -176,6 +177,10 @@ class Capture:
         Sentences that the person must know (a default stood in for a missing tokenizer, …).
     text : str
         The text that was read; empty for other inputs.
+    changed : tuple of bool
+        For each token whether the input's change has touched it; empty: the input is clean.
+    origin : tuple of int
+        For each token its place in the clean input; empty: the same place.
     """
 
     tokens: tuple[Token, ...]
@@ -185,6 +190,8 @@ class Capture:
     truncated_from: int | None = None
     notes: tuple[str, ...] = field(default=())
     text: str = ""
+    changed: tuple[bool, ...] = ()
+    origin: tuple[int, ...] = ()
 
     def head(self, layer: int, index: int) -> Head:
         """Return one query head with the key head that serves it."""
@@ -216,6 +223,10 @@ class Source(ABC):
         The first layer that there is.
     symmetric : bool
         Whether the model's queries are its keys.
+    entries : tuple of str
+        Where contamination can enter.
+    targets : tuple of str
+        What a gradient attack can raise.
     facts : dict of str to str
         What `gramscope inspect` prints: family, head_dim, KV heads, mask, dtype, size, what is missing.
     """
@@ -227,6 +238,8 @@ class Source(ABC):
     samples: int = 1
     first_layer: int = 0
     symmetric: bool = False
+    entries: tuple[Entry, ...] = ("keys",)
+    targets: tuple[Target, ...] = ()
     facts: dict[str, str]
 
     @abstractmethod
@@ -246,6 +259,27 @@ class Source(ABC):
         Stopped
             If `should_stop` said so.
         """
+
+    def refuse_entry(self, kind: Contamination) -> None:
+        """Raise where contamination of a kind cannot enter.
+
+        Raises
+        ------
+        GramscopeError
+            With what can be done instead.
+        """
+        entry = ENTERS[kind]
+        if entry in self.entries:
+            return
+        if entry == "attack" and self.kind == "text":
+            raise GramscopeError(
+                "A gradient attack moves numbers a little, and tokens are no such numbers: it is for images "
+                "only. Swap, mask or delete words instead."
+            )
+        reads = {"text": "reads text", "image": "looks at images"}.get(self.kind, "reads no input")
+        raise GramscopeError(
+            f"{self.name} {reads}: “{kind}” cannot be done to it. Choose another kind of contamination."
+        )
 
     def count(self, input: Input) -> int:
         """How many inputs `Input.index` chooses from: lines, images, or built-in samples."""

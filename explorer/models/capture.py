@@ -111,6 +111,30 @@ def _keep(call: AttentionCall, inputs: _ValueInputs) -> LayerHeads:
     )  # fmt: skip
 
 
+def head_output(body: nn.Module, run: Callable[[], Any], layer: int, head: int) -> Tensor:
+    """Run a model as far as `layer` and return what one head says, (B, N, Dv); differentiable.
+
+    Parameters
+    ----------
+    body : Module
+        The stack of layers.
+    run : callable
+        Runs `body` once.
+    """
+    said: list[Tensor] = []
+
+    def handler(call: AttentionCall) -> Tensor:
+        output = call.proceed()
+        if call.layer == layer:
+            said.append(output[:, head])
+            raise _Enough
+        return output
+
+    with handling(body, handler), suppress(_Enough):
+        run()
+    return said[0]
+
+
 @torch.no_grad()
 def capture_heads(
     body: nn.Module,

@@ -32,10 +32,10 @@ class DigitsReader(VitReader):
         self.digits = load_digits("test")
         self.samples = len(self.digits)
 
-    def read(self, input: Input, limit: int | None = None) -> Prepared:
-        """Prepare an image; without a path the test image of the input's index, counted round."""
+    def _read(self, input: Input) -> Prepared:
+        """Read an image; without a path the test image of the input's index, counted round."""
         if input.path:
-            return super().read(input, limit)
+            return super()._read(input)
         if input.text:
             raise GramscopeError("This model looks at images, not text. Drop or open an image.")
         index = input.index % self.samples
@@ -43,9 +43,16 @@ class DigitsReader(VitReader):
 
 
 class DigitsSource(StateDictSource):
-    """A digit model; `Input.index` counts its 360 test images, none of which it was trained on."""
+    """A digit model; `Input.index` counts its 360 test images, none of which it was trained on.
+
+    Attributes
+    ----------
+    pursuit : (float, int) or None
+        λ and iterations of the published, symmetric RPC-Attention that it was trained with; None: softmax.
+    """
 
     reader: DigitsReader
+    pursuit: tuple[float, int] | None = None
 
     def label(self, input: Input) -> int | None:
         """Return the digit that a test image shows; None for any other image."""
@@ -77,8 +84,9 @@ def digits_source(path: Path, parameters: Mapping[str, Tensor], header: Mapping[
     try:
         training, variant = json.loads(header["training"]), header["variant"]
         notes: tuple[str, ...] = ()
+        pursuit: tuple[float, int] | None = None
         if variant == "rpc":
-            lam, iterations = float(training["lam"]), int(training["iterations"])
+            lam, iterations = pursuit = float(training["lam"]), int(training["iterations"])
             model.attend_by_default(rpc(width=config.dim, lam=lam, iterations=iterations))
             notes = (
                 f"This model runs RPC-Attention in every layer (published form, symmetric, λ = {lam:g}, "
@@ -96,7 +104,9 @@ def digits_source(path: Path, parameters: Mapping[str, Tensor], header: Mapping[
             "“gramscope train-digits”.",
             str(error),
         ) from error
-    return DigitsSource(f"digits, {variant}", model, DigitsReader(config), facts, notes)
+    source = DigitsSource(f"digits, {variant}", model, DigitsReader(config), facts, notes)
+    source.pursuit = pursuit
+    return source
 
 
 def sample_source() -> StateDictSource:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -16,6 +16,7 @@ from explorer.models.attention_calls import Handler, replacing
 from explorer.models.base import Capture, LayerHeads, ShouldStop, Source, never
 from explorer.models.capture import capture_heads, head_output
 from explorer.models.facts import describe
+from explorer.models.images import ImageReader
 from explorer.models.loading import Loaded, load_folder, reinitialised
 from explorer.models.memory import footprint, free_bytes
 from explorer.models.model_heads import head_of
@@ -76,7 +77,7 @@ class HuggingFaceSource(Source):
         fits = self.footprint.tokens_that_fit(free_bytes(device) // 2, layers)
         prepared = self.reader.read(input, fits)
         if input.change is not None and ENTERS[input.change.kind] == "attack":
-            return attack(self, prepared, input, device, should_stop)
+            return attack(self, cast(ImageReader, self.reader), prepared, input, device, should_stop)
         return prepared
 
     def label(self, input: Input) -> int | None:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from explorer.errors import GramscopeError
-from explorer.models.base import Kind
+from explorer.maths.pixels import contaminate_pixels
+from explorer.models.base import Kind, Token
 from explorer.models.batch import TENSORS, count_entries, image_files, read_tensor
 from explorer.models.pictures import SAMPLES, Preprocessing, load_image, sample_image
 from explorer.models.prepared import Prepared
 from explorer.models.tokens import patch_tokens
-from explorer.params import Input
+from explorer.params import ENTERS, Input, PixelKind
+
+ROUNDING = 1e-4
+"""How far outside of black and white a value may lie by rounding."""
 
 
 def special_tokens(config: Any) -> tuple[str, ...]:
@@ -65,8 +71,59 @@ class ImageReader:
         Raises
         ------
         GramscopeError
-            If it is no image, or not of a size that the model reads.
+            If it is no image, not of a size that the model reads, or the input's change does not suit.
         """
+        prepared, change = self._read(input), input.change
+        if change is None or ENTERS[change.kind] == "attack":
+            return prepared
+        if ENTERS[change.kind] != "pixels":
+            raise GramscopeError(
+                f"“{change.kind}” cannot be done to an image. Choose a change of its pixels."
+            )
+        kind = cast(PixelKind, change.kind)
+        return self.repaint(prepared, lambda x: contaminate_pixels(x, kind, change.level, change.seed))
+
+    def repaint(self, prepared: Prepared, paint: Callable[[Tensor], Tensor]) -> Prepared:
+        """Let `paint` change an image's values, (1, C, H, W) from 0 to 1; the others stay bit for bit.
+
+        Raises
+        ------
+        GramscopeError
+            If the values are none of an image's.
+        """
+        clean = prepared.arguments["pixel_values"]
+        unit = self.preprocessing.unit_of(clean.float())
+        if float(unit.min()) < -ROUNDING or float(unit.max()) > 1 + ROUNDING:
+            raise GramscopeError(
+                "This tensor's values, undone the model's normalisation, do not lie between black and white, "
+                "so pixels cannot be changed in units of their range. Open a picture instead."
+            )
+        assert prepared.image is not None
+        unit = unit.clamp(0, 1)
+        painted = paint(unit).to(unit)
+        moved = painted != unit
+        where = moved[0].any(0)
+        values = torch.where(moved, self.preprocessing.of_unit(painted).to(clean), clean)
+        return replace(
+            prepared,
+            arguments={**prepared.arguments, "pixel_values": values},
+            image=np.where(where[..., None], self.preprocessing.pixels_of(values), prepared.image),
+            changed=self._touched(prepared.tokens, where),
+        )
+
+    def _touched(self, tokens: Sequence[Token], moved: Tensor) -> tuple[bool, ...]:
+        """Return for each token whether a pixel (H, W) of its patch has moved."""
+        height, width = self.patch
+
+        def touched(token: Token) -> bool:
+            if token.patch is None:
+                return False
+            top, left = token.patch[0] * height, token.patch[1] * width
+            return bool(moved[top : top + height, left : left + width].any())
+
+        return tuple(map(touched, tokens))
+
+    def _read(self, input: Input) -> Prepared:
         if not input.path:
             if input.text:
                 raise GramscopeError("This model looks at images, not text. Drop or open an image.")

@@ -133,6 +133,21 @@ class Preprocessing:
         values = (values - torch.tensor(self.mean)) / torch.tensor(self.std)
         return values.permute(2, 0, 1)[None]
 
+    def unit_of(self, values: Tensor) -> Tensor:
+        """Turn normalised values (B, C, H, W) back into a picture's own, from 0 to 1."""
+        mean, std = self._channels(values)
+        return (values * std + mean) / (255 * self.rescale)
+
+    def of_unit(self, picture: Tensor) -> Tensor:
+        """Normalise a picture (B, C, H, W) of values from 0 to 1; differentiable."""
+        mean, std = self._channels(picture)
+        return (picture * (255 * self.rescale) - mean) / std
+
+    def _channels(self, like: Tensor) -> tuple[Tensor, Tensor]:
+        """Return mean and deviation of as many channels, (C, 1, 1)."""
+        mean, std = (torch.tensor(part[: like.shape[1]]).to(like) for part in (self.mean, self.std))
+        return mean[:, None, None], std[:, None, None]
+
     def pixels_of(self, values: Tensor) -> np.ndarray:
         """Turn normalised values (1, 3, H, W) back into uint8 (H, W, 3) to look at."""
         values = values[0].permute(1, 2, 0).float().cpu() * torch.tensor(self.std) + torch.tensor(self.mean)

@@ -22,7 +22,7 @@ class Prepared:
         Of the model's forward, a batch of one.
     tokens : tuple of Token
         As many as attention sees.
-    image, grid, truncated_from, notes, text
+    image, grid, truncated_from, notes, text, changed, origin
         See `explorer.models.base.Capture`.
     """
 
@@ -33,6 +33,8 @@ class Prepared:
     truncated_from: int | None = None
     notes: tuple[str, ...] = ()
     text: str = ""
+    changed: tuple[bool, ...] = ()
+    origin: tuple[int, ...] = ()
 
 
 class Reader(Protocol):
@@ -55,4 +57,4 @@ class Reader(Protocol):
         """How many lines or images the input's file or folder has; else the built-in samples."""
 
     def read(self, input: Input, limit: int | None = None) -> Prepared:
-        """Prepare an input, cut to `limit` tokens where it is longer."""
+        """Prepare an input, cut to `limit` tokens where it is longer, its change made; attacks are not."""

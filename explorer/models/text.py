@@ -16,7 +16,8 @@ from explorer.models.base import Kind, Token
 from explorer.models.batch import count_entries, read_line, read_tensor
 from explorer.models.prepared import Prepared
 from explorer.models.tokens import tokens_from_offsets, tokens_from_pieces
-from explorer.params import Input
+from explorer.models.words import Mask, change_words
+from explorer.params import ENTERS, Input
 
 SAMPLES = (
     "The animal did not cross the street because it was too tired. The street was wide, and the old dog had "
@@ -74,8 +75,28 @@ class TextReader:
         Raises
         ------
         GramscopeError
-            If the text is empty, or the file does not suit.
+            If the text is empty, or the file or the input's change does not suit.
         """
+        change = input.change
+        if change is not None and ENTERS[change.kind] != "text":
+            raise GramscopeError(
+                f"“{change.kind}” cannot be done to text. Swap, mask or delete words instead."
+            )
+        prepared = self._read(input, limit)
+        return prepared if change is None else change_words(prepared, change, self.mask)
+
+    @property
+    def mask(self) -> Mask:
+        """What stands in the place of a masked token: the tokenizer's own, or a stated stand-in."""
+        for name in ("mask", "unk"):
+            number = getattr(self.tokenizer, f"{name}_token_id", None)
+            if number is not None and 0 <= number < self.vocabulary:
+                text = str(getattr(self.tokenizer, f"{name}_token"))
+                stands = f"This model has no mask token: “{text}”, its unknown token, stands in for it."
+                return Mask(number, text, "" if name == "mask" else stands)
+        return Mask(0, "0", "No mask token is known for this model: token number 0 stands in for it.")
+
+    def _read(self, input: Input, limit: int | None) -> Prepared:
         most = min((n for n in (limit, self.positions) if n is not None), default=None)
         if input.path and not input.text and Path(input.path).suffix in (".npy", ".pt"):
             return self._from_tensor(read_tensor(Path(input.path)), most)

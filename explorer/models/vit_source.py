@@ -9,13 +9,15 @@ import torch
 from torch import Tensor, nn
 
 from explorer.errors import GramscopeError
+from explorer.models.attacks import attack
 from explorer.models.attention_call import AttentionCall
 from explorer.models.attention_calls import Handler
 from explorer.models.base import Capture, LayerHeads, ShouldStop, Source, never
 from explorer.models.images import ImageReader
+from explorer.models.prepared import Prepared
 from explorer.models.safety import Progress, silent
 from explorer.models.vit import Seen, Vit
-from explorer.params import Input
+from explorer.params import ENTERS, Input
 
 
 class StateDictSource(Source):
@@ -41,15 +43,32 @@ class StateDictSource(Source):
         self.name, self.model, self.reader, self.notes = name, model, reader, notes
         self.kind, self.samples = reader.kind, reader.samples
         self.layers, self.heads, self.symmetric = config.depth, config.heads, config.keys_are_queries
+        self.entries = ("keys", "pixels", "attack")
+        self.targets = ("loss", "output") if config.classes else ("output",)
         self.facts = {**_sizes(model), **facts}
 
     def count(self, input: Input) -> int:
         """How many inputs `Input.index` chooses from: images of a folder, or built-in samples."""
         return self.reader.count(input)
 
+    def prepare(self, input: Input, device: torch.device, should_stop: ShouldStop = never) -> Prepared:
+        """Make an input ready, its change made.
+
+        Raises
+        ------
+        GramscopeError
+            If the input or its change does not suit the model.
+        Stopped
+            If `should_stop` said so during an attack.
+        """
+        prepared = self.reader.read(input)
+        if input.change is not None and ENTERS[input.change.kind] == "attack":
+            return attack(self, self.reader, prepared, input, device, should_stop)
+        return prepared
+
     def values(self, input: Input) -> Tensor:
-        """Return the normalised pixels that the model reads, (1, channels, H, W)."""
-        return self.reader.read(input).arguments["pixel_values"]
+        """Return the normalised pixels that the model reads, (1, channels, H, W), the input's change made."""
+        return self.prepare(input, self.model.pos_embed.device).arguments["pixel_values"]
 
     def label(self, input: Input) -> int | None:
         """Return the true class of an input, where it is known."""
@@ -76,6 +95,14 @@ class StateDictSource(Source):
         with torch.no_grad():
             return self.logits(self.values(input), device)[0].float().softmax(-1).cpu()
 
+    def head_output(self, values: Tensor, layer: int, head: int, device: torch.device) -> Tensor:
+        """Return what one head says, (B, N, D), for normalised pixels (B, channels, H, W); differentiable."""
+        with self.model.to(device).watching([layer]) as seen:
+            self.model.run(self._cast(values, device), layer)
+        _, q, k, v = seen[layer][0]
+        attention = self.model.attention(layer)
+        return attention.current(q, k, v, attention.scale, layer)[:, head]
+
     def _cast(self, values: Tensor, device: torch.device) -> Tensor:
         return values.to(device, self.model.pos_embed.dtype)
 
@@ -93,7 +120,7 @@ class StateDictSource(Source):
             raise GramscopeError(
                 f"There is no layer {unknown[0]}: {self.name} has layers 0 to {self.layers - 1}."
             )
-        prepared = self.reader.read(input)
+        prepared = self.prepare(input, device, should_stop)
         self.model.to(device)
         with torch.no_grad(), self.model.watching(layers) as seen:
             values = self._cast(prepared.arguments["pixel_values"], device)
@@ -104,6 +131,7 @@ class StateDictSource(Source):
             prepared.image,
             prepared.grid,
             notes=(*self.notes, *prepared.notes),
+            changed=prepared.changed,
         )
 
     def _heads(self, layer: int, seen: Seen) -> LayerHeads:
