@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", required=True, metavar="FOLDER", help="made if absent; a second run resumes")
     parser.add_argument(
         "--data", default="", metavar="FOLDER|TABLE",
-        help="a folder with a subfolder a class, or a .csv/.tsv of file,label (default: the digits’ test set)",
+        help="a folder with a subfolder a class, or a .csv/.tsv of file,label (default: the digits’ own)",
     )  # fmt: skip
     parser.add_argument("--images", type=int, help=f"at most so many of --data (default {MOST_IMAGES})")
     parser.add_argument("--kinds", type=_kinds, default=KINDS, metavar="A,B,…", help=", ".join(KINDS))
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     from explorer.study.models import models_of
     from explorer.study.run import run_study
     from explorer.study.table import comparisons
-    from explorer.study.words import CAUTION, sentences
+    from explorer.study.words import sentences
 
     _check(args)
     swap = Swap(form=args.form, lam=args.lam, iterations=args.iterations) if args.swap_rpc else None
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     outcome = run_study(setting, args.out, progress_bar)
     print(file=sys.stderr)
     _draw(outcome.answers, [outcome.folder / name for name in FIGURES])
-    for sentence in (*outcome.answers.notes, *sentences(comparisons(outcome.answers)), CAUTION):
+    for sentence in (*outcome.answers.notes, *sentences(comparisons(outcome.answers))):
         print(sentence)
     print(f"{len(outcome.answers.right)} parts ({outcome.reused} were done already): {outcome.folder}")
     return 0

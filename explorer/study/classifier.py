@@ -15,7 +15,7 @@ from explorer.answers import Exchange
 from explorer.errors import GramscopeError
 from explorer.exchanged import attention_of
 from explorer.models.base import Source, never
-from explorer.models.digits import DigitsReader
+from explorer.models.digits import DigitsReader, DigitsSource
 from explorer.models.digits_data import INK, load_digits
 from explorer.models.huggingface import HuggingFaceSource
 from explorer.models.images import ImageReader
@@ -57,6 +57,8 @@ class Classifier:
         self.notes: tuple[str, ...] = ()
         if isinstance(source, StateDictSource):
             self.classes = source.model.config.classes
+            if isinstance(source, DigitsSource):
+                self.names = tuple(map(str, range(self.classes)))
         elif isinstance(source, HuggingFaceSource) and _has_head(source):
             config = source.loaded.model.config
             self.classes = config.num_labels
@@ -89,8 +91,8 @@ class Classifier:
         """Return the class of each label, and a note on how they were told; the note may be empty.
 
         A label is a class's name, one of several names of it that commas separate, or its number. Where the
-        checkpoint names no classes and the labels are no numbers, there must be as many labels as classes;
-        they are then counted in alphabetical order, as torchvision's ImageFolder does.
+        checkpoint names no classes and no label is a number, there must be as many labels as classes; they
+        are then counted in alphabetical order, as torchvision's ImageFolder does.
 
         Raises
         ------
@@ -100,7 +102,7 @@ class Classifier:
         distinct = sorted(set(labels))
         found = {label: self._class_of(label) for label in distinct}
         note = ""
-        if None in found.values() and not self.names and len(distinct) == self.classes:
+        if not self.names and len(distinct) == self.classes and set(found.values()) == {None}:
             found = {label: number for number, label in enumerate(distinct)}
             note = (
                 f"{self.source.name} does not name its {self.classes} classes, so the labels were counted in "

@@ -12,7 +12,7 @@ from typing import Any
 
 from explorer import __version__
 from explorer.study.table import Answers, cells, comparisons
-from explorer.study.words import CAUTION, sentences
+from explorer.study.words import sentences
 
 
 def contents(answers: Answers) -> dict[str, str]:
@@ -29,7 +29,7 @@ def contents(answers: Answers) -> dict[str, str]:
         "done": len(answers.right),
         "wanted": answers.wanted,
         "notes": answers.notes,
-        "says": [*sentences(compared), CAUTION],
+        "says": sentences(compared),
         "accuracies": accuracies,
         "comparisons": differences,
     }

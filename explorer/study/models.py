@@ -101,7 +101,8 @@ def _numbered(found: Sequence[_Found]) -> list[Model]:
         known = [seed for seed in seeds if seed is not None]
         if len(known) < len(seeds):
             known = list(range(len(seeds)))
-        if twice := next((seed for seed, count in Counter(known).items() if count > 1), None):
-            raise GramscopeError(f"“{row}” has training seed {twice} twice. Give each checkpoint once.")
+        twice = [seed for seed, count in Counter(known).items() if count > 1]
+        if twice:
+            raise GramscopeError(f"“{row}” has training seed {twice[0]} twice. Give each checkpoint once.")
         models += [Model(row, seed, member.path) for seed, member in zip(known, members, strict=True)]
     return models

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from explorer.study.table import Comparison
 
@@ -37,11 +37,11 @@ def points(value: float) -> str:
     return "—" if math.isnan(value) else f"{100 * value:.1f}".replace("-", "−").replace("−0.0", "0.0")
 
 
-def sentences(comparisons: Iterable[Comparison]) -> Iterator[str]:
-    """Say of each two rows and each kind what their mean over the levels shows, never beyond it."""
-    for found in comparisons:
-        if math.isnan(found.level):
-            yield f"{KINDS[found.kind]}: {_verdict(found)}"
+def sentences(comparisons: Iterable[Comparison]) -> list[str]:
+    """Say of each two rows and each kind what their mean over the levels shows, and how not to read it."""
+    overall = [found for found in comparisons if math.isnan(found.level)]
+    said = [f"{KINDS[found.kind]}: {_verdict(found)}" for found in overall]
+    return [*said, CAUTION] if said else []
 
 
 def _verdict(found: Comparison) -> str:

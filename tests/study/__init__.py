@@ -1,0 +1,1 @@
+"""Studies: plan, answers, numbers and files."""
