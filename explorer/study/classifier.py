@@ -166,13 +166,7 @@ class Classifier:
 
     def logits(self, pixels: Tensor, device: torch.device) -> Tensor:
         """Return the logits (B, classes), differentiable with respect to `pixels` (B, channels, H, W)."""
-        preprocessing, channels = self.reader.preprocessing, self.reader.channels
-        pixels = pixels.to(device)
-        mean, std = (
-            torch.tensor(part[:channels], device=device)[:, None, None]
-            for part in (preprocessing.mean, preprocessing.std)
-        )
-        values = (pixels * (255 * preprocessing.rescale) - mean) / std
+        values = self.reader.preprocessing.of_unit(pixels.to(device))
         if isinstance(self.source, StateDictSource):
             return self.source.logits(values, device)
         assert isinstance(self.source, HuggingFaceSource)
