@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QImage
 
 from explorer.errors import GramscopeError
 from explorer.settings import atomic_write
@@ -35,7 +35,8 @@ def export_bytes(views: Sequence[Picture], kind: Format, figure: Figure | None =
     if kind == "json":
         return json_bytes(_numbers(shown))
     write = {"png": png, "svg": svg, "pdf": pdf}[kind]
-    return write(_panels(shown), figure or default_figure(shown), _about(shown))
+    figure = figure or default_figure(shown)
+    return write(_panels(shown, figure), figure, _about(shown))
 
 
 def save(views: Sequence[Picture], path: Path, figure: Figure | None = None) -> None:
@@ -72,8 +73,20 @@ def copy_picture(views: Sequence[Picture], figure: Figure | None = None) -> None
     GramscopeError
         As `export_bytes`.
     """
+    QGuiApplication.clipboard().setImage(drawn(views, figure))
+
+
+def drawn(views: Sequence[Picture], figure: Figure | None = None) -> QImage:
+    """Return a picture of the panels.
+
+    Raises
+    ------
+    GramscopeError
+        As `export_bytes`.
+    """
     shown = _shown(views)
-    QGuiApplication.clipboard().setImage(image(_panels(shown), figure or default_figure(shown)))
+    figure = figure or default_figure(shown)
+    return image(_panels(shown, figure), figure)
 
 
 def copy_numbers(views: Sequence[Picture]) -> None:
@@ -102,8 +115,8 @@ def _shown(views: Sequence[Picture]) -> list[Picture]:
     return shown
 
 
-def _panels(views: list[Picture]) -> list[Panel]:
-    return [Panel(view.canvas.ci, view.title) for view in views]
+def _panels(views: list[Picture], figure: Figure) -> list[Panel]:
+    return [Panel(view.canvas.ci, view.title if figure.titles else "") for view in views]
 
 
 def _about(views: list[Picture]) -> About:

@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
 
 from explorer.errors import GramscopeError
 from explorer.ui import export
+from explorer.ui.exporting.figure import Figure
+from explorer.ui.figure_dialog import FigureDialog
 from explorer.ui.messages import info, report
 from explorer.views.picture import Picture
-
-FILTERS = {
-    "PNG picture (*.png)": ".png",
-    "SVG drawing (*.svg)": ".svg",
-    "PDF document (*.pdf)": ".pdf",
-    "CSV numbers (*.csv)": ".csv",
-    "JSON numbers (*.json)": ".json",
-}
 
 
 class Exports(QObject):
@@ -39,19 +33,17 @@ class Exports(QObject):
         self._views = views
 
     def ask(self, views: Sequence[Picture] | None = None) -> None:
-        """Ask for a file and write the panels (None: the figure of all) to it."""
-        dialog = QFileDialog(self._window, "Export")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-        dialog.setNameFilters(list(FILTERS))
-        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(FILTERS[chosen]))
-        dialog.setDefaultSuffix(".png")
-        dialog.selectFile("figure" if views is None else views[0].name)
-        dialog.fileSelected.connect(lambda name: self.try_save(views, Path(name)))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        """Let the person compose a figure of the panels that are visible, at first of `views` (None: all)."""
+        visible = self._shown(None)
+        if not any(view.result is not None for view in visible):
+            report(GramscopeError("There is no picture to export yet. Open a model or the sample first."))
+            return
+        dialog = FigureDialog(self._window, visible, visible if views is None else views)
+        dialog.save_asked.connect(self.try_save)
+        dialog.copied.connect(info)
         dialog.open()
 
-    def save(self, views: Sequence[Picture] | None, path: Path) -> None:
+    def save(self, views: Sequence[Picture] | None, path: Path, figure: Figure | None = None) -> None:
         """Write the panels to `path`.
 
         Raises
@@ -59,12 +51,12 @@ class Exports(QObject):
         GramscopeError
             As `explorer.ui.export.save`.
         """
-        export.save(self._shown(views), path)
+        export.save(self._shown(views), path, figure)
 
-    def try_save(self, views: Sequence[Picture] | None, path: Path) -> None:
+    def try_save(self, views: Sequence[Picture] | None, path: Path, figure: Figure | None = None) -> None:
         """Write the panels to `path`, and tell that it was done or why not."""
         try:
-            self.save(views, path)
+            self.save(views, path, figure)
         except GramscopeError as error:
             report(error)
         else:

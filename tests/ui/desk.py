@@ -47,7 +47,9 @@ def sit_down(qtbot: QtBot, recipe: Recipe | None = SMALL) -> Iterator[MainWindow
 
 def press(qtbot: QtBot, key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
     """Press a key where the keyboard is."""
-    qtbot.keyClick(QApplication.focusWidget() or QApplication.activeWindow(), key, modifiers)
+    target = QApplication.focusWidget() or QApplication.activeWindow()
+    assert target is not None, "the keyboard belongs to no window"
+    qtbot.keyClick(target, key, modifiers)
     settle()
 
 

@@ -50,6 +50,8 @@ class Figure:
         White paper unless another is chosen.
     columns : int
         Panels side by side.
+    titles : bool
+        Whether each panel's title stands above it.
     """
 
     width_mm: float = 180.0
@@ -58,6 +60,7 @@ class Figure:
     font_pt: float = AXIS_PX * PT_PER_INCH / SCREEN_DPI
     scheme: Scheme = LIGHT
     columns: int = 2
+    titles: bool = True
 
     @classmethod
     def of_pixels(cls, width: int, height: int, dpi: float = SCREEN_DPI, scheme: Scheme = LIGHT) -> Figure:

@@ -1,0 +1,62 @@
+"""A caption to paste under a figure: what each panel shows, of what, under which parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from string import ascii_lowercase
+from typing import Any
+
+from explorer import __version__
+from explorer.ui.pages import definition_of
+from explorer.views.picture import Picture
+
+
+def caption(views: Sequence[Picture]) -> str:
+    """Return one paragraph; with several panels these are lettered in reading order."""
+    if not views:
+        return ""
+    told = [f"{view.title}: {_plain(definition_of(view).what)}" for view in views]
+    if len(told) > 1:
+        told = [f"({letter}) {text}" for letter, text in zip(ascii_lowercase, told, strict=False)]
+    origin = views[0].provenance()
+    return " ".join((*told, *_setting(origin.source, origin.params), _made_with(origin.computed)))
+
+
+def _plain(text: str) -> str:
+    """Return the first sentence of a definition, its formulas as plain text."""
+    first = re.split(r"(?<=[.!?])\s", text.strip(), maxsplit=1)[0]
+    return first.replace("$", "").replace("^*", "*").replace("{", "").replace("}", "")
+
+
+def _setting(source: str, params: Mapping[str, Any]) -> list[str]:
+    if "contamination" not in params:
+        listed = ", ".join(f"{name} = {value}" for name, value in params.items() if value not in (None, ""))
+        return [f"{source}.", f"Setting: {listed}."] if listed else [f"{source}."]
+    return [
+        f"{source}, layer {params['layer']}, head {params['head']}.",
+        _contamination(params),
+        _pursuit(params),
+    ]
+
+
+def _contamination(params: Mapping[str, Any]) -> str:
+    if not params["level"]:
+        return "Nothing is contaminated."
+    words = f"Contamination: {params['contamination']}, level {params['level']:g}"
+    return f"{words}, magnitude {params['magnitude']:g} σ, seed {params['seed']}."
+
+
+def _pursuit(params: Mapping[str, Any]) -> str:
+    chosen = [
+        f"{symbol} = {params[name]:g}" if params[name] is not None else f"{symbol} by default"
+        for symbol, name in (("λ", "lam"), ("μ", "mu"))
+    ]
+    return (
+        f"RPC-Attention: the {params['form']} form, {params['queries']} queries, {', '.join(chosen)}, "
+        f"{params['iterations']} iterations."
+    )
+
+
+def _made_with(computed: str) -> str:
+    return f"Made with Gramscope {__version__}" + (f" ({computed})." if computed else ".")
