@@ -13,7 +13,7 @@ os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from explorer import __version__, logs, screen
+from explorer import __version__, logs, screen, threads
 from explorer.preload import map_libraries
 from explorer.runner import Evaluate, Runner
 from explorer.state import State
@@ -81,7 +81,10 @@ def run(paths: Sequence[str] = ()) -> int:
     begin = partial(window.workbench.begin, [Path(path) for path in paths])
     window.painted.connect(lambda: QTimer.singleShot(0, window, begin))
     try:
-        return app.exec()
+        status = app.exec()
     finally:
         restore()
         record.stop()
+    if threads.left():  # in a read that never returns, perhaps: Python could not end around it
+        os._exit(status)
+    return status

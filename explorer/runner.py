@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from explorer import threads
 from explorer.errors import Stopped
 from explorer.params import Params
 from explorer.state import State
@@ -84,13 +85,13 @@ class Runner(QObject):
         self._woken.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
     def close(self) -> None:
-        """Forget what waits, ask what runs to stop, and wait for it."""
+        """Forget what waits, ask what runs to stop, and wait for it, though not for ever."""
         with self._condition:
             self._closing = True
             self._waiting = None
             self._condition.notify_all()
         if self._thread is not None:
-            self._thread.join()
+            threads.wait([self._thread])
             self._thread = None
         self._outbox.clear()
 
@@ -106,8 +107,7 @@ class Runner(QObject):
             self._waiting = request
             self._condition.notify_all()
         if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="gramscope-evaluation")
-            self._thread.start()
+            self._thread = threads.start("evaluation", self._work)
 
     def _work(self) -> None:
         while True:

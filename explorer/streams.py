@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from explorer import threads
 from explorer.errors import Stopped
 
 ShouldStop = Callable[[], bool]
@@ -57,11 +58,7 @@ class Stream(QObject):
             self._deliver()
             return
         self._threads = [thread for thread in self._threads if thread.is_alive()]
-        thread = threading.Thread(
-            target=self._iterate, args=(self._number, produce), name=f"gramscope-{self._name}"
-        )
-        self._threads.append(thread)
-        thread.start()
+        self._threads.append(threads.start(self._name, self._iterate, self._number, produce))
 
     def hold(self, on: bool) -> None:
         """Wait between items while `on`, so that a drag has the machine to itself."""
@@ -76,10 +73,9 @@ class Stream(QObject):
         self.running_changed.emit(False)
 
     def close(self) -> None:
-        """Cancel and wait."""
+        """Cancel and wait, though not for ever."""
         self._number += 1
-        for thread in self._threads:
-            thread.join()
+        threads.wait(self._threads)
         self._threads.clear()
 
     def _iterate(self, number: int, produce: Produce) -> None:

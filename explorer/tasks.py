@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from explorer import threads
 from explorer.errors import Stopped
 
 Progress = Callable[[int, int, str], None]
@@ -57,9 +58,7 @@ class Task(QObject):
             self._do(number, work)
             return
         self._threads = [thread for thread in self._threads if thread.is_alive()]
-        thread = threading.Thread(target=self._do, args=(number, work), name=f"gramscope-{self._name}")
-        self._threads.append(thread)
-        thread.start()
+        self._threads.append(threads.start(self._name, self._do, number, work))
 
     def cancel(self) -> None:
         """Ask the work to stop; its outcome is dropped whatever it does."""
@@ -67,10 +66,9 @@ class Task(QObject):
         self.running_changed.emit(False)
 
     def close(self) -> None:
-        """Cancel and wait."""
+        """Cancel and wait, though not for ever."""
         self._number += 1
-        for thread in self._threads:
-            thread.join()
+        threads.wait(self._threads)
         self._threads.clear()
 
     def _do(self, number: int, work: Work) -> None:

@@ -42,12 +42,16 @@ def open_path(
     Stopped
         If `should_stop` said so.
     """
-    given = [refuse_irregular(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    given = [refuse_irregular(path, should_stop) for path in _listed(paths)]
     series = series_of(given)
     path = series[-1].path if series else _one_path(given)
     if path.is_dir():
         return _open_folder(path, heads, should_stop, progress)
     return _open_file(path, heads, should_stop, progress)
+
+
+def _listed(paths: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:
+    return [paths] if isinstance(paths, str | Path) else paths
 
 
 def _one_path(found: Sequence[Path]) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import pickle
 import re
 import stat
@@ -19,7 +20,8 @@ from torch import Tensor
 
 from explorer.errors import GramscopeError, Stopped
 from explorer.models.base import ShouldStop, never
-from explorer.models.safetensors_file import read_header
+from explorer.models.patience import wait_for
+from explorer.models.safetensors_file import DTYPES, TensorInfo, read_header
 
 Progress = Callable[[int, int, str], None]
 """Called with how much is done, of how much, and what it is ("reading model.safetensors")."""
@@ -40,16 +42,19 @@ def silent(done: int, total: int, what: str) -> None:
     """Report progress to nobody."""
 
 
-def refuse_irregular(path: str | Path) -> Path:
+def refuse_irregular(path: str | Path, should_stop: ShouldStop = never) -> Path:
     """Return `path` if it is a regular file or a folder; links are followed.
 
     Raises
     ------
     GramscopeError
-        If nothing is there, it cannot be looked at, or it is a pipe, a socket or a device, reading
-        which could block for ever.
+        If nothing is there, it cannot be looked at or does not answer, or it is a pipe, a socket or a
+        device, reading which could block for ever.
+    Stopped
+        If `should_stop` said so while its drive did not answer.
     """
     path = Path(path)
+    wait_for(path, should_stop)
     try:
         mode = path.stat().st_mode
     except FileNotFoundError as error:
@@ -151,21 +156,27 @@ def load_tensors(path: str | Path, should_stop: ShouldStop = never, progress: Pr
 
 
 def _load_safetensors(path: Path, should_stop: ShouldStop, progress: Progress) -> dict[str, Tensor]:
-    from safetensors import SafetensorError, safe_open
-
+    """Read tensor by tensor, not by mapping: a mapped file that is cut short or whose drive goes kills."""
     header = read_header(path)
     total, done, tensors = sum(info.bytes for info in header.values()), 0, {}
-    try:
-        with safe_open(path, framework="pt") as file:
-            for name, info in header.items():
-                if should_stop():
-                    raise Stopped
-                tensors[name] = file.get_tensor(name)
-                done += info.bytes
-                progress(done, total, f"reading {path.name}")
-    except SafetensorError as error:
-        raise GramscopeError(f"{path.name} is not a sound safetensors file.", str(error)) from error
+    with path.open("rb") as file:
+        file.seek(-total, os.SEEK_END)
+        for name, info in header.items():
+            if should_stop():
+                raise Stopped
+            tensors[name] = _next_tensor(file, path, info)
+            done += info.bytes
+            progress(done, total, f"reading {path.name}")
     return tensors
+
+
+def _next_tensor(file: BinaryIO, path: Path, info: TensorInfo) -> Tensor:
+    if info.dtype not in DTYPES:
+        raise GramscopeError(f"{path.name} holds {info.dtype} numbers, which PyTorch does not know.")
+    buffer = torch.empty(info.bytes, dtype=torch.uint8)
+    if file.readinto(buffer.numpy()) != info.bytes:  # type: ignore[attr-defined]
+        raise GramscopeError(f"{path.name} became shorter while it was read. Open it again when it is whole.")
+    return buffer.view(DTYPES[info.dtype]).reshape(info.shape)
 
 
 class _CountedFile:

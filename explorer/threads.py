@@ -1,0 +1,31 @@
+"""Threads that may be left behind: a read from a drive that is gone never returns, nor can it be ended."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+CLOSING_S = 3.0
+"""How long closing waits for what was asked to stop."""
+_PREFIX = "gramscope-"
+
+
+def start(name: str, work: Callable[..., Any], *args: Any) -> threading.Thread:
+    """Run `work(*args)` on a thread that does not keep the process alive."""
+    thread = threading.Thread(target=work, args=args, name=_PREFIX + name, daemon=True)
+    thread.start()
+    return thread
+
+
+def wait(threads: Iterable[threading.Thread], seconds: float = CLOSING_S) -> None:
+    """Wait for threads that were asked to stop, `seconds` for all of them together."""
+    end = time.monotonic() + seconds
+    for thread in threads:
+        thread.join(max(end - time.monotonic(), 0.0))
+
+
+def left() -> bool:
+    """Return whether a thread of ours still runs."""
+    return any(thread.name.startswith(_PREFIX) for thread in threading.enumerate())
