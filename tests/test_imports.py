@@ -38,7 +38,7 @@ GROUPS = {
     "report": ("report",),
     "lab": ("lab",),
     "study": ("study",),
-    "state": ("state", "runner", "tasks", "streams", "history", "preload"),
+    "state": ("state", "runner", "tasks", "streams", "threads", "history", "preload"),
     "views": ("views",),
     "ui": ("ui",),
     "program": ("__main__", "app", "commands", "screen"),
