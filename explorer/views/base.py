@@ -102,7 +102,9 @@ class View(Picture):
         """Return the result's source and parameters."""
         assert self.result is not None
         return Provenance(
-            self.result.source, asdict(self.result.params), f"{self.result.dtype} on {self.result.device}"
+            self.result.source,
+            asdict(self.result.params),
+            f"{self.result.dtype} on {self.result.device.upper()}",
         )
 
     def set_selection(self, selection: frozenset[int]) -> None:

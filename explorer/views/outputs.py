@@ -100,7 +100,9 @@ class Outputs(View):
             plot.draw(result)
             if settles:
                 plot.rest()
-        self._strip.say(verdict(result), *(Part(CURVES[name], line=curve_pen(name)) for name in shown))
+        self._strip.say(
+            verdict(result), *(Part(curve_name(name, result), line=curve_pen(name)) for name in shown)
+        )
         self._pursuit_strip.say(*_pursuit(result))
 
     def mark(self, rows: NDArray[np.int64]) -> None:
@@ -189,6 +191,13 @@ def verdict(result: Result) -> str:
     if curves.outcome == "at once" or curves.breakdown is None:
         return "RPC is worse at once"
     return f"▼ breakdown {level_in_words(curves.breakdown, p)}"
+
+
+def curve_name(name: str, result: Result) -> str:
+    """Return a curve's name in the legend; RPC's with its convention and λ."""
+    if name != "rpc" or result.pursuit is None:
+        return CURVES[name]
+    return f"RPC, {result.params.form}, λ = {figure(result.pursuit.lam)}"
 
 
 def _pursuit(result: Result) -> list[Part | str]:

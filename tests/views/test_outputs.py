@@ -7,7 +7,7 @@ import pytest
 
 from explorer.params import Params
 from explorer.ui import theme
-from explorer.views.outputs import Outputs, verdict
+from explorer.views.outputs import Outputs, curve_name, verdict
 from explorer.views.response_plot import CURVES, curve_pen
 from tests.views import factory
 from tests.views.pixels import count, pixels
@@ -33,6 +33,14 @@ def test_present_level_is_marked_with_two_points(shown):
     assert [item.getData()[0][0] for item in (view.plot._softmax_now, view.plot._rpc_now)] == [0.12, 0.12]
     assert view.plot._softmax_now.getData()[1][0] == result.errors.softmax
     assert view.plot._rpc_now.getData()[1][0] == result.errors.rpc
+
+
+def test_the_legend_names_convention_and_penalty():
+    result = factory.text()
+    lam = f"{result.pursuit.lam:.3g}"
+    assert curve_name("rpc", result) == f"RPC, {result.params.form}, λ = {lam}"
+    assert curve_name("softmax", result) == "softmax"
+    assert curve_name("rpc", replace(result, pursuit=None)) == "RPC"
 
 
 def test_breakdown_in_words():
