@@ -95,8 +95,8 @@ class ControlSource(Source):
 
     Attributes
     ----------
-    head_names, layer_names : tuple of str
-        What the values of each head are, and the noise of each layer.
+    head_names, head_labels, layer_names : tuple of str
+        What the values of each head are, in words and in one word, and the noise of each layer.
     """
 
     def __init__(self, noise: Sequence[float] | None = None, recipe: Recipe | None = None) -> None:
@@ -108,6 +108,7 @@ class ControlSource(Source):
             raise GramscopeError("Controls need at least one noise size, and none below 0.")
         kinds = tuple(CONTROL_NAMES) if together else (recipe.values,) * HEADS
         self.head_names = tuple(CONTROL_NAMES[kind] for kind in kinds)
+        self.head_labels = kinds if together else ()
         self.layer_names = tuple(f"noise {size:g}" for size in self.noise)
         self.name = "controls: values that are V*, or are not"
         if not together:

@@ -31,7 +31,7 @@ def z_map(whole: Whole, null: str, measure: str = "overlap") -> str:
     heads = whole.heads()
     layers, columns = (sorted({key[i] for key in heads}) for i in range(2))
     cell = max(min(WIDEST, 420 / len(columns)), NARROWEST)
-    found = _survivors(whole, null, measure)
+    found = survivors(whole, null, measure)
     z = figures_of(whole, null, measure, "z")
     values = column(heads, lambda head: head["measures"][measure])
     parts = [text("title", LEFT, 14, NULL_BY_KEY[null].label)]
@@ -67,7 +67,7 @@ def _cell(x: float, y: float, width: float, z: float, ringed: bool, tip: str) ->
     return parts
 
 
-def _survivors(whole: Whole, null: str, measure: str) -> set[tuple[int, int]]:
+def survivors(whole: Whole, null: str, measure: str) -> set[tuple[int, int]]:
     """Return layer and key head of those that differ from the null at a false discovery rate of 5 %."""
     heads = whole.heads(distinct=True)
     places = [(layer, records[0]["key_head"]) for (layer, _), records in heads.items()]
