@@ -15,6 +15,7 @@ from explorer.models.checkpoint import refuse_not_finite
 from explorer.models.huggingface import HuggingFaceSource
 from explorer.models.loading import Loaded, watch
 from explorer.models.offline import transformers
+from explorer.models.patience import read_through
 from explorer.models.readers import positions_of
 from explorer.models.safety import Progress, refuse_irregular_file, silent
 from explorer.models.text import TextReader
@@ -99,6 +100,7 @@ def open_gguf(path: Path, should_stop: ShouldStop = never, progress: Progress = 
     _refuse_damaged(path)
     _refuse_without_packages()
     try:
+        read_through(path, should_stop)
         with _watching(path, should_stop, progress):
             loaded = _load(path)
     except (GramscopeError, Stopped):

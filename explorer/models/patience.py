@@ -13,6 +13,7 @@ from explorer.models.base import ShouldStop, never
 
 PATIENCE_S = 10.0
 HEAD = 65_536
+CHUNK = 1 << 22
 
 
 def wait_for(path: Path, should_stop: ShouldStop = never) -> None:
@@ -39,6 +40,25 @@ def wait_for(path: Path, should_stop: ShouldStop = never) -> None:
                 f"{path.name} does not answer: the drive that it lies on may be gone. Check the connection, "
                 "and open it again."
             )
+
+
+def read_through(path: Path, should_stop: ShouldStop = never) -> None:
+    """Read a file plainly, before a library maps it or reads it with the interpreter locked.
+
+    A drive that stalls then stalls here, where only this thread waits.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    Stopped
+        If `should_stop` said so.
+    """
+    piece = bytearray(CHUNK)
+    with path.open("rb", buffering=0) as file:
+        while file.readinto(piece):
+            if should_stop():
+                raise Stopped
 
 
 def _touch(path: Path, came: threading.Event) -> None:

@@ -10,6 +10,7 @@ from explorer.models.configs import refuse_remote_code
 from explorer.models.images import ImageReader
 from explorer.models.loading import Loaded
 from explorer.models.offline import transformers
+from explorer.models.patience import read_through
 from explorer.models.pictures import Preprocessing
 from explorer.models.prepared import Reader
 from explorer.models.safety import read_json
@@ -53,6 +54,8 @@ def tokenizer_of(folder: Path) -> Any:
     if settings.exists():
         refuse_remote_code(read_json(settings), settings.name)
     try:
+        for path in filter(Path.is_file, (folder / name for name in TOKENIZER_FILES)):
+            read_through(path)
         return transformers("models.auto.tokenization_auto").AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False
         )
