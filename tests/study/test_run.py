@@ -80,6 +80,22 @@ def test_fgsm_lowers_the_accuracy_of_every_digit_model(studied: StudyOutcome, sm
         assert attacked.mean() <= clean.mean() - 0.2
 
 
+def test_pgd_lowers_it_too_and_its_seed_and_steps_count(small: Setting) -> None:
+    desk = compute.Desk(None)
+    few = replace(small, models=small.models[:1], kinds=("pgd",), levels=(("pgd", (0.1,)),), steps=3)
+    clean, first, other = units_of(few, "digits")
+    truth = desk.question(desk.open(few.models[0].path)).classes.numpy()
+    answers = [
+        compute.compute(unit, desk) for unit in (clean, first, other, replace(first, steps=1), first)
+    ]  # fmt: skip
+    accuracies = [(said == truth).mean() for said in answers]
+    assert max(accuracies[1:3]) <= accuracies[0] - 0.3
+    assert accuracies[3] > accuracies[1]
+    assert np.array_equal(answers[1], answers[4]) and not np.array_equal(answers[1], answers[2])
+    assert len({unit.key for unit in (clean, first, other, replace(first, steps=1))}) == 4
+    desk.close()
+
+
 def test_the_same_again_bit_for_bit(studied: StudyOutcome, small: Setting, tmp_path: Path) -> None:
     again = run_study(small, tmp_path)
     for name in ("runs.csv", "accuracies.csv", "comparisons.csv", "study.json"):
