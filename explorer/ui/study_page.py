@@ -96,7 +96,7 @@ class StudyPage(QWidget):
         """Study what is wanted, from where it was left."""
         self._wanted = wanted
 
-        def produce(should_stop: ShouldStop) -> Iterator[Step]:
+        def produce(should_stop: ShouldStop) -> Iterator[tuple[Step, list[str]]]:
             from explorer.study.models import models_of
             from explorer.study.plan import Setting, Swap
             from explorer.study.run import steps
@@ -108,7 +108,9 @@ class StudyPage(QWidget):
                 models_of(wanted.paths, Swap() if wanted.swap else None), wanted.data,
                 MOST_IMAGES if wanted.data else None, wanted.kinds, seeds=wanted.seeds, steps=wanted.steps,
             )  # fmt: skip
-            yield from paced(steps(setting, Store(directory("cache") / "study"), should_stop), PACE_S)
+            store = Store(directory("cache") / "study")
+            for step in paced(steps(setting, store, should_stop), PACE_S):
+                yield step, sentences(comparisons(step.answers))
 
         self._stream.run(produce)
 
@@ -135,11 +137,12 @@ class StudyPage(QWidget):
             self._left = self._wanted
             self.cancel()
 
-    def _show(self, step: Step) -> None:
+    def _show(self, news: tuple[Step, list[str]]) -> None:
+        step, says = news
         answers = step.answers
         self.study.show_study(answers)
         self.table.show_study(answers)
-        self.says.setPlainText("\n".join((*answers.notes, *sentences(comparisons(answers)))))
+        self.says.setPlainText("\n".join((*answers.notes, *says)))
         self.controls.tell(len(answers.right), answers.wanted, step.name)
 
     def _finish(self) -> None:
