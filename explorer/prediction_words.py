@@ -36,8 +36,10 @@ def contamination_in_words(exchange: Exchange, p: Params, source: Source) -> str
     """Say what is contaminated and where; empty: nothing is."""
     if p.level == 0:
         return ""
+    if ENTERS[p.contamination] == "attack":
+        return f"the input, attacked by {p.contamination.upper()} through the model as it is"
     if ENTERS[p.contamination] != "keys":
-        return f"the input: {p.contamination}"
+        return f"the input ({p.contamination})"
     what = "keys and values" if p.contaminate_values else "keys"
     return f"the {what} of every head in {layers_in_words(exchange.layers, source.layers)}"
 

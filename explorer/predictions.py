@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +16,6 @@ from explorer.answers import Answer, AnswerCurve, Answers, Exchange
 from explorer.devices import choose
 from explorer.errors import GramscopeError
 from explorer.exchanged import attention_of, contaminated, only_in, softmax
-from explorer.models.attention_calls import Handler
 from explorer.models.base import ShouldStop, Source, never
 from explorer.models.saying import Question, Speaker, ask
 from explorer.params import ENTERS, LEVEL_MAX, Params
@@ -25,22 +24,30 @@ from explorer.prediction_words import contamination_in_words, exchange_in_words,
 FEW = 12
 """Up to so many classes are shown all, in their own order."""
 TOP = 8
-LEVELS, SEEDS = 9, 3
+LEVELS, SEEDS = 13, 3
 KEPT = 64
 CASES = ((False, False), (False, True), (True, False), (True, True))
 """(contaminated, exchanged), in the order in which they are computed."""
 
 
 class Predictor:
-    """Asks a model, and keeps what it said: moving the level does not ask about the clean input again."""
+    """Asks a model, and keeps what it said: moving the level does not ask about the clean input again.
 
-    def __init__(self) -> None:
-        self._source: Source | None = None
+    Several threads may ask at once.
+
+    Parameters
+    ----------
+    source : Source
+        Of a model; heads without one say nothing.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
         self._said: OrderedDict[Hashable, Tensor] = OrderedDict()
+        self._lock = threading.Lock()
 
     def predict(
         self,
-        source: Source,
         p: Params,
         exchange: Exchange,
         place: int | None = None,
@@ -62,7 +69,7 @@ class Predictor:
         Stopped
             If `should_stop` said so between two layers.
         """
-        speaker, question = self._begin(source, p, place)
+        speaker, question = self._begin(p, place)
         first: Tensor | None = None
         answers: dict[tuple[bool, bool], Answer] = {}
         for case in CASES if p.level > 0 else CASES[:2]:
@@ -82,7 +89,6 @@ class Predictor:
 
     def curve(
         self,
-        source: Source,
         p: Params,
         exchange: Exchange,
         place: int | None = None,
@@ -93,8 +99,9 @@ class Predictor:
         It is the probability of the true answer; of what clean softmax says, where that is not known; or
         the cosine with clean softmax's embedding. Raises as `predict`.
         """
-        speaker, question = self._begin(source, p, place)
-        levels = [LEVEL_MAX[p.contamination] * i / (LEVELS - 1) for i in range(LEVELS)]
+        speaker, question = self._begin(p, place)
+        most = LEVEL_MAX[p.contamination]
+        levels = [most * (i / (LEVELS - 1)) ** 1.5 for i in range(LEVELS)]
         first = self._say(speaker, question, p, exchange, False, False, should_stop)
         measure = _measure(question, first)
         found = {exchanged: np.full((SEEDS, LEVELS), np.nan) for exchanged in (False, True)}
@@ -106,13 +113,11 @@ class Predictor:
                     values[s, i] = _number(question, said, first)
                 yield AnswerCurve(np.array(levels), found[False].copy(), found[True].copy(), measure)
 
-    def _begin(self, source: Source, p: Params, place: int | None) -> tuple[Speaker, Question]:
-        if source is not self._source:
-            self._source, self._said = source, OrderedDict()
+    def _begin(self, p: Params, place: int | None) -> tuple[Speaker, Question]:
         stages.use_threads()
-        question = ask(source, replace(p.input, change=None), choose(p.device), place)
-        assert isinstance(source, Speaker)
-        return source, question
+        question = ask(self._source, replace(p.input, change=None), choose(p.device), place)
+        assert isinstance(self._source, Speaker)
+        return self._source, question
 
     def _say(
         self,
@@ -130,24 +135,37 @@ class Predictor:
             (p.form, p.queries, p.lam, p.mu, p.iterations) if exchanged else None,
             _contamination_of(p) if dirty else None,
         )  # fmt: skip
-        if key not in self._said:
-            attend = attention_of(exchange, p, should_stop) if exchanged else softmax
-            asked = question
-            if dirty and ENTERS[p.contamination] == "keys":
-                attend = contaminated(attend, p, source.symmetric)
-            elif dirty:
-                input = replace(p.input, change=p.change)
-                asked = ask(source, input, choose(p.device), clean=question)
-            with torch.no_grad(), _attending(source, only_in(exchange.layers, attend, should_stop)):
-                self._said[key] = asked.say(choose(p.device))
+        with self._lock:
+            said = self._said.get(key)
+        if said is None:
+            said = self._run(source, question, p, exchange, dirty, exchanged, should_stop)
+        with self._lock:
+            self._said[key] = said
+            self._said.move_to_end(key)
             if len(self._said) > KEPT:
                 self._said.popitem(last=False)
-        self._said.move_to_end(key)
-        return self._said[key]
+        return said
 
-
-def _attending(source: Speaker, handler: Handler) -> AbstractContextManager[None]:
-    return source.attending(handler, range(source.layers))
+    def _run(
+        self,
+        source: Speaker,
+        question: Question,
+        p: Params,
+        exchange: Exchange,
+        dirty: bool,
+        exchanged: bool,
+        should_stop: ShouldStop,
+    ) -> Tensor:
+        attend = attention_of(exchange, p, should_stop) if exchanged else softmax
+        device = choose(p.device)
+        if dirty and ENTERS[p.contamination] == "keys":
+            attend = contaminated(attend, p, source.symmetric)
+        elif dirty:
+            input = replace(p.input, change=p.change)
+            question = ask(source, input, device, clean=question, should_stop=should_stop)
+        handler = only_in(exchange.layers, attend, should_stop)
+        with torch.no_grad(), source.attending(handler, range(source.layers)):
+            return question.say(device)
 
 
 def _contamination_of(p: Params) -> Hashable:

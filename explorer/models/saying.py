@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 
 import torch
 from torch import Tensor
 
 from explorer.answers import Kind
 from explorer.errors import GramscopeError
-from explorer.models.base import Source, Token
+from explorer.models.base import ShouldStop, Source, Token, never
 from explorer.models.digits import DigitsSource
 from explorer.models.huggingface import HuggingFaceSource
 from explorer.models.model_heads import head_of
@@ -37,10 +36,8 @@ class Question:
         Names an answer by its number.
     truth : int or None
         The number of the true answer, where it is known.
-    tokens : tuple of Token
-        Of the input, where one of them is asked for.
     place : int or None
-        Which one.
+        The masked token.
     note : str
         Why nothing better can be asked; empty: it can.
     """
@@ -50,7 +47,6 @@ class Question:
     say: Callable[[torch.device], Tensor]
     name: Callable[[int], str] = str
     truth: int | None = None
-    tokens: tuple[Token, ...] = ()
     place: int | None = None
     note: str = ""
 
@@ -61,6 +57,7 @@ def ask(
     device: torch.device,
     place: int | None = None,
     clean: Question | None = None,
+    should_stop: ShouldStop = never,
 ) -> Question:
     """Make the best question that a model's own head answers.
 
@@ -75,14 +72,16 @@ def ask(
     ------
     GramscopeError
         If the source is no model, or the input does not suit it.
+    Stopped
+        If `should_stop` said so while the input was attacked.
     """
     if isinstance(source, StateDictSource):
-        return _of_vit(source, input)
+        return _of_vit(source, input, source.prepare(input, device, should_stop))
     if not isinstance(source, HuggingFaceSource):
         raise GramscopeError(
             "These are heads without a model around them: nothing is said. Open a checkpoint or the sample."
         )
-    prepared = source.prepare(source.layers, input, device)
+    prepared = source.prepare(source.layers, input, device, should_stop)
     says = None if source.loaded.headless else head_of(type(source.loaded.model).__name__)
     config = source.loaded.model.config
     if config.is_encoder_decoder or says is None:
@@ -92,8 +91,8 @@ def ask(
     return _next(source, prepared) if says == "next" else _masked(source, prepared, place, clean)
 
 
-def _of_vit(source: StateDictSource, input: Input) -> Question:
-    values = source.values(input)
+def _of_vit(source: StateDictSource, input: Input, prepared: Prepared) -> Question:
+    values = prepared.arguments["pixel_values"]
     if not source.model.config.classes:
         return Question(
             "embedding", "its embedding (the class token, or the mean of the patches)", _embed(source, values)
@@ -182,20 +181,17 @@ def _masked(
     hidden = f", in the place of “{prepared.tokens[at].text}”" if truth != mask else ""
     return Question(
         "masked", f"the masked token {at}{hidden}", _masked_at(source, prepared, at, mask, insert=False),
-        _token_names(source), None if truth == mask else truth, prepared.tokens, at,
+        _token_names(source), None if truth == mask else truth, at,
     )  # fmt: skip
 
 
 def _masked_again(source: HuggingFaceSource, prepared: Prepared, clean: Question, mask: int) -> Question:
     """Ask for the same token in a text of which some words are others, or gone."""
     assert clean.place is not None
-    before, after = ([token.text for token in tokens] for tokens in (clean.tokens, prepared.tokens))
-    for what, start, end, there, stop in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if start <= clean.place < end:
-            at = there if what == "delete" else min(there + clean.place - start, stop - 1)
-            say = _masked_at(source, prepared, at, mask, insert=what == "delete")
-            return replace(clean, say=say, place=at, tokens=prepared.tokens)
-    raise AssertionError("the opcodes cover every token")
+    origin = prepared.origin or tuple(range(len(prepared.tokens)))
+    at = next((j for j, place in enumerate(origin) if place >= clean.place), len(origin) - 1)
+    say = _masked_at(source, prepared, at, mask, insert=origin[at] != clean.place)
+    return replace(clean, say=say, place=at)
 
 
 def _masked_at(

@@ -111,7 +111,7 @@ def test_symmetric_attention_is_its_formula_with_mask_and_shared_keys(tiny: Tiny
 def test_scaled_attention_says_where_it_is_not_defined(name: str, why: str, tiny: Tiny) -> None:
     source = opened(tiny(name))
     with pytest.raises(GramscopeError, match=why):
-        list(Predictor().predict(source, Params(input=IDS), Exchange("scaled", (1,))))
+        list(Predictor(source).predict(Params(input=IDS), Exchange("scaled", (1,))))
 
 
 @pytest.mark.parametrize("kind", ["sparse", "tokens", "gaussian", "replace"])
@@ -153,7 +153,7 @@ def by_hand(source: DigitsSource, index: int, layers: tuple[int, ...]) -> Tensor
 def test_probabilities_are_those_of_a_pass_made_by_hand(layers: tuple[int, ...]) -> None:
     source = sample_source()
     assert isinstance(source, DigitsSource)
-    *_, found = Predictor().predict(source, Params(input=Input(index=7)), Exchange("symmetric", layers))
+    *_, found = Predictor(source).predict(Params(input=Input(index=7)), Exchange("symmetric", layers))
     assert found.wanted == len(found.answers) == 2 and found.contamination == ""
     with torch.no_grad():
         clean, exchanged = by_hand(source, 7, ()), by_hand(source, 7, layers)
@@ -168,12 +168,12 @@ def test_a_model_trained_with_rpc_answers_as_itself_with_its_own_settings() -> N
     assert source.pursuit is not None
     lam, iterations = source.pursuit
     exchange = Exchange("rpc", tuple(range(source.layers)))
-    *_, own = Predictor().predict(source, Params(lam=lam, iterations=iterations), exchange)
+    *_, own = Predictor(source).predict(Params(lam=lam, iterations=iterations), exchange)
     np.testing.assert_allclose(
         own.answers[False, True].probabilities, source.predict(Input(), CPU), atol=1e-4
     )
     assert "RPC here is just that" in own.label
-    *_, other = Predictor().predict(source, Params(lam=lam, iterations=iterations + 2), exchange)
+    *_, other = Predictor(source).predict(Params(lam=lam, iterations=iterations + 2), exchange)
     assert "another RPC" in other.label
 
 
@@ -182,13 +182,13 @@ def test_a_model_trained_with_rpc_answers_as_itself_with_its_own_settings() -> N
     [("softmax", "trained with softmax, not for RPC"), ("symmetric", "symmetric softmax")],
 )
 def test_the_label_says_what_the_checkpoint_was_trained_with(variant: str, words: str) -> None:
-    answers = next(Predictor().predict(digits(variant), Params(), Exchange("rpc", (0,))))
+    answers = next(Predictor(digits(variant)).predict(Params(), Exchange("rpc", (0,))))
     assert words in answers.label
 
 
 @pytest.mark.parametrize("attention", ATTENTIONS)
 def test_four_answers_one_after_the_other(attention: Any) -> None:
-    steps = list(Predictor().predict(sample_source(), Params(level=0.1), Exchange(attention, (0, 1))))
+    steps = list(Predictor(sample_source()).predict(Params(level=0.1), Exchange(attention, (0, 1))))
     assert [len(step.answers) for step in steps] == [1, 2, 3, 4] and steps[-1].wanted == 4
     for answer in steps[-1].answers.values():
         assert answer.probabilities.sum() == pytest.approx(1)
@@ -199,40 +199,38 @@ def test_four_answers_one_after_the_other(attention: Any) -> None:
 
 
 def test_many_classes_are_ranked(tiny: Tiny) -> None:
-    *_, found = Predictor().predict(opened(tiny("gpt2")), Params(input=IDS), Exchange("rpc", (1,)))
+    *_, found = Predictor(opened(tiny("gpt2"))).predict(Params(input=IDS), Exchange("rpc", (1,)))
     answer = found.answers[False, True]
     assert len(answer.names) == 8 and found.true is None
     assert (np.diff(answer.probabilities) <= 0).all() and answer.best == answer.names[0]
 
 
 def test_an_embedding_is_compared_with_clean_softmax(tiny: Tiny) -> None:
-    *_, found = Predictor().predict(
-        opened(tiny("roberta")), Params(input=IDS, level=0.2), Exchange("rpc", ALL)
-    )
+    *_, found = Predictor(opened(tiny("roberta"))).predict(Params(input=IDS, level=0.2), Exchange("rpc", ALL))
     cosines = [found.answers[case].cosine for case in found.answers]
     assert cosines[0] == pytest.approx(1) and len(cosines) == 4
     assert all(cosine is not None and -1 <= cosine < 1 for cosine in cosines[1:])
 
 
 def test_going_back_gives_the_same_answer() -> None:
-    predictor, source, exchange = Predictor(), sample_source(), Exchange("rpc", (0, 1, 2, 3))
-    first, _, third = (
-        [*predictor.predict(source, Params(level=level), exchange)][-1] for level in (0.05, 0.3, 0.05)
-    )
-    fresh = [*Predictor().predict(source, Params(level=0.05), exchange)][-1]
+    source = sample_source()
+    predictor, exchange = Predictor(source), Exchange("rpc", (0, 1, 2, 3))
+    first, _, third = ([*predictor.predict(Params(level=level), exchange)][-1] for level in (0.05, 0.3, 0.05))
+    fresh = [*Predictor(source).predict(Params(level=0.05), exchange)][-1]
     for other in (third, fresh):
         for case, answer in first.answers.items():
             assert np.array_equal(answer.probabilities, other.answers[case].probabilities)
 
 
 def test_the_curve_is_the_answer_at_each_level() -> None:
-    predictor, source, exchange = Predictor(), sample_source(), Exchange("rpc", (0,))
-    steps = list(predictor.curve(source, Params(seed=2), exchange))
+    source = sample_source()
+    predictor, exchange = Predictor(source), Exchange("rpc", (0,))
+    steps = list(predictor.curve(Params(seed=2), exchange))
     assert [step.done for step in steps] == sorted(step.done for step in steps)
     last = steps[-1]
     assert last.done == last.wanted and "true" in last.measure
     level = float(last.levels[3])
-    *_, at = predictor.predict(source, Params(level=level, seed=3), exchange)
+    *_, at = predictor.predict(Params(level=level, seed=3), exchange)
     assert at.answers[True, False].truth == last.softmax[1, 3]
     assert at.answers[True, True].truth == last.exchanged[1, 3]
     assert np.ptp(last.softmax[:, 0]) == 0
@@ -240,10 +238,10 @@ def test_the_curve_is_the_answer_at_each_level() -> None:
 
 def test_nothing_stays_in_a_model_after_use(tiny: Tiny) -> None:
     source = opened(tiny("mpnet"))
-    before, own = hooks(source.loaded.model), Predictor()
-    *_, first = own.predict(source, Params(input=IDS, level=0.1), Exchange("rpc", ALL))
+    before = hooks(source.loaded.model)
+    *_, first = Predictor(source).predict(Params(input=IDS, level=0.1), Exchange("rpc", ALL))
     assert hooks(source.loaded.model) == before
-    *_, again = Predictor().predict(source, Params(input=IDS), Exchange("symmetric", ALL))
+    *_, again = Predictor(source).predict(Params(input=IDS), Exchange("symmetric", ALL))
     assert again.answers[False, False].cosine == first.answers[False, False].cosine
 
 
@@ -257,14 +255,14 @@ def test_nothing_stays_in_a_model_after_a_stop_or_an_error(tiny: Tiny, monkeypat
         return len(asked) > 4
 
     with pytest.raises(Stopped):
-        list(Predictor().predict(source, Params(input=IDS), Exchange("rpc", ALL), should_stop=soon))
+        list(Predictor(source).predict(Params(input=IDS), Exchange("rpc", ALL), should_stop=soon))
 
     def broken(*_: Any, **__: Any) -> Tensor:
         raise ZeroDivisionError
 
     monkeypatch.setattr("explorer.exchanged.pap", broken)
     with pytest.raises(ZeroDivisionError):
-        list(Predictor().predict(source, Params(input=IDS), Exchange("rpc", ALL)))
+        list(Predictor(source).predict(Params(input=IDS), Exchange("rpc", ALL)))
     assert hooks(source.loaded.model) == before
     assert torch.equal(logits(source), own)
 
@@ -277,10 +275,10 @@ def test_exact_pcp_can_be_stopped_within_a_layer() -> None:
         return len(asked) > 12
 
     with pytest.raises(Stopped):
-        list(Predictor().predict(sample_source(), Params(), Exchange("pcp", (0,)), should_stop=soon))
+        list(Predictor(sample_source()).predict(Params(), Exchange("pcp", (0,)), should_stop=soon))
     assert len(asked) == 13
 
 
 def test_heads_without_a_model_say_nothing() -> None:
     with pytest.raises(GramscopeError, match="Open a checkpoint"):
-        next(Predictor().predict(FixedSource(), Params(), Exchange("rpc", (0,))))
+        next(Predictor(FixedSource()).predict(Params(), Exchange("rpc", (0,))))
