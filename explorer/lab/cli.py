@@ -9,23 +9,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from explorer.errors import GramscopeError
-from explorer.lab.figures import phase_figure, sweep_figure
+from explorer.lab.experiments import DEFAULTS, THETAS, Cell, Phase, Sweep
+from explorer.lab.files import phase_files, sweep_files
 from explorer.lab.setting import Data, Family, Kind, Setting
-from explorer.lab.sweep import Cell, Phase, Sweep, run_phase, run_sweep
-from explorer.lab.tables import to_csv
+from explorer.lab.sweep import run_phase, run_sweep
 from explorer.lab.threads import one_thread
 from explorer.settings import atomic_write
 
-DEFAULTS: dict[str, tuple[float, ...]] = {
-    "L": (8, 16, 32, 64, 128, 256),
-    "theta": (0.25, 0.5, 1, 2, 3, 5),
-    "d": (3, 5, 10, 20, 40),
-    "nu": (5, 10, 20, 40, 80, 160),
-    "lambda": (0.25, 0.5, 0.75, 1, 1.1, 1.25, 1.5, 2),
-    "level": (0, 0.01, 0.02, 0.05, 0.1, 0.2),
-    "phase": (0.125, 0.25, 0.5, 1, 2, 4),
-}
-THETAS = (0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4)
+FAMILIES = ("spiked", "power", "flat", "wishart", "per-prompt", "rows", "covariance")
 
 Row = TypeVar("Row")
 
@@ -47,8 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kind", choices=["softmax", "linear", "both"], default="both")
     parser.add_argument("--structure", choices=["one", "heads", "frame", "free"], default="one")
     parser.add_argument("--rank", type=int, default=1, help="heads, or columns of a frame")
-    parser.add_argument("--family", choices=["spiked", "power", "flat", "wishart", "per-prompt", "rows"])
-    parser.add_argument("--data", default="", metavar="FILE", help="a CSV or NPY table for --family rows")
+    parser.add_argument("--family", choices=FAMILIES)
+    parser.add_argument(
+        "--data", default="", metavar="FILE", help="a CSV or NPY table for --family rows or covariance"
+    )
     parser.add_argument("--whiten", action="store_true", help="whiten the rows")
     parser.add_argument("--d", type=int, default=10, help="features of a token")
     parser.add_argument("--theta", type=float, default=3.0, help="strength of the spike")
@@ -114,19 +107,16 @@ def _sweep(args: argparse.Namespace) -> dict[str, str]:
     values = args.values or DEFAULTS[args.sweep]
     sweep = Sweep(setting, args.sweep, values, _kinds(args), args.seeds, args.steps)
     points = _collect(run_sweep(sweep, lambda: False), sweep.runs)
-    return {".csv": to_csv(points), ".svg": sweep_figure(sweep, points)}
+    return sweep_files(sweep, points)
 
 
 def _phase(args: argparse.Namespace) -> dict[str, str]:
     cs, thetas = args.values or DEFAULTS["phase"], args.thetas or THETAS
-    files: dict[str, str] = {}
-    every: list[Cell] = []
+    done: list[tuple[Phase, Sequence[Cell]]] = []
     for kind in _kinds(args):
         phase = Phase(kind, args.d, cs, thetas, args.seeds, args.steps)
-        cells = _collect(run_phase(phase, lambda: False), phase.runs)
-        files[f"-{kind}.svg"] = phase_figure(phase, cells)
-        every += cells
-    return {".csv": to_csv(every)} | files
+        done.append((phase, _collect(run_phase(phase, lambda: False), phase.runs)))
+    return phase_files(done)
 
 
 def _collect(rows: Iterator[Row], total: int) -> Sequence[Row]:

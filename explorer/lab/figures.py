@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from explorer.lab.experiments import Cell, Over, Phase, Point, Sweep
 from explorer.lab.setting import Setting
 from explorer.lab.svg import INK, Figure
-from explorer.lab.sweep import Cell, Over, Phase, Point, Sweep
 from explorer.lab.tables import grid, head_bands, limit_curve, pca_band
 
 COLOURS = {"softmax": ("#0072B2", ""), "linear": ("#CC79A7", "9 4 2 4")}

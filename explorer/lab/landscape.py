@@ -1,45 +1,28 @@
-"""The infinite-prompt loss over the visible half of the sphere, for d = 3."""
+"""The infinite-prompt loss over the sphere, for d = 3."""
 
 from __future__ import annotations
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from explorer.lab.prompts import Prompts
 from explorer.lab.snapshot import Sphere
 
-SIZE = 96
 DRAWS = 256
 SEED = 1
-AXES = np.array([[-1, 1, 0], [-1, -1, 2], [1, 1, 1]]) / np.sqrt([[2], [6], [3]])
 
 
 class Landscape:
-    """The loss of W = λ m mᵀ for every visible m, at any λ, seen from the middle between u_1, u_2 and u_3."""
+    """The loss of W = λ m mᵀ for every m and λ: a quadratic form less a quartic one, over all covariances."""
 
     def __init__(self, prompts: Prompts) -> None:
-        m = prompts.basis @ torch.from_numpy(_visible(SIZE)).float()
         covariance = prompts.covariances(DRAWS, torch.Generator().manual_seed(SEED))
-        moved = covariance @ m
-        squared = moved.square().sum(-2)
-        self._linear = squared.reshape(-1, SIZE**2).mean(0)
-        self._square = (squared * (moved * m).sum(-2)).reshape(-1, SIZE**2).mean(0)
-        self._total = float(covariance.diagonal(dim1=-2, dim2=-1).sum(-1).mean())
+        sigma = (prompts.basis.mT @ covariance @ prompts.basis).reshape(-1, 3, 3).double()
+        squared = sigma @ sigma
+        self._linear = squared.mean(0).numpy()
+        self._square = (squared.reshape(-1, 9).mT @ sigma.reshape(-1, 9) / len(sigma)).numpy()
+        self._total = float(sigma.diagonal(dim1=-2, dim2=-1).sum(-1).mean())
         self._scale = prompts.scale
 
     def at(self, coupling: float | None) -> Sphere:
-        """Return the sphere at λσ_1; without colours where there is no coupling, as for a free matrix."""
-        if coupling is None:
-            return Sphere(AXES, None)
-        loss = self._total - 2 * coupling * self._linear + coupling**2 * self._square
-        return Sphere(AXES, (loss * self._scale).reshape(SIZE, SIZE).numpy().astype(np.float64))
-
-
-def _visible(size: int) -> NDArray[np.float64]:
-    """Return the sphere's points under a square grid, row 0 at the top, shape (3, size²); NaN beside it."""
-    across = (np.arange(size) + 0.5) / size * 2 - 1
-    x, y = np.meshgrid(across, -across)
-    with np.errstate(invalid="ignore"):
-        towards = np.sqrt(1 - x**2 - y**2)
-    return AXES.T @ np.stack([x, y, towards]).reshape(3, -1)
+        """Return the sphere at λσ_1; None: that of a free matrix, which is no point of it."""
+        return Sphere(self._total, self._linear, self._square, coupling, self._scale)

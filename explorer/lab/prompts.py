@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.lab.rows import load_rows
+from explorer.lab.rows import load_covariance, load_rows
 from explorer.lab.setting import IN_CONTEXT, Data
 from explorer.maths.wishart import add_spike, random_directions, spiked_factors
 
@@ -76,6 +76,20 @@ class Gaussian(Prompts):
         return x.mul_(self.deviations), self.leading(batch)
 
 
+class Correlated(Prompts):
+    """Tokens from N(0, Σ) for any covariance Σ (d, d)."""
+
+    def __init__(self, covariance: np.ndarray) -> None:
+        sigma = torch.from_numpy(covariance)
+        values, vectors, scale = _eigen(sigma)
+        super().__init__(sigma / scale, scale, values, vectors)
+        self._root = (vectors * values.clamp(min=0).sqrt()).mT.float()
+
+    def sample(self, batch: int, length: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Draw prompts; the direction is the leading eigenvector."""
+        return torch.randn(batch, length, self.d, generator=generator) @ self._root, self.leading(batch)
+
+
 class Spiked(Prompts):
     """Prompts with covariances of their own, Wishart_d(ν, I + θ v vᵀ)/ν or I + θ v vᵀ where ν is infinite."""
 
@@ -114,16 +128,21 @@ class Rows(Prompts):
     def __init__(self, rows: np.ndarray) -> None:
         table = torch.from_numpy(rows)
         covariance = table.mT @ table / len(table)
-        values, vectors = (part.flip(-1) for part in torch.linalg.eigh(covariance))
-        scale = float(values[0])
-        signs = vectors.gather(0, vectors.abs().argmax(0, keepdim=True)).sign()
-        super().__init__(covariance / scale, scale, values / scale, vectors * signs)
+        values, vectors, scale = _eigen(covariance)
+        super().__init__(covariance / scale, scale, values, vectors)
         self.table = (table / scale**0.5).float()
 
     def sample(self, batch: int, length: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Draw prompts; the direction is the leading eigenvector of the whole table."""
         chosen = torch.randint(len(self.table), (batch, length), generator=generator)
         return self.table[chosen], self.leading(batch)
+
+
+def _eigen(covariance: Tensor) -> tuple[Tensor, Tensor, float]:
+    """Return eigenvalues over the largest, descending, their eigenvectors with a sign, and the largest."""
+    values, vectors = (part.flip(-1) for part in torch.linalg.eigh(covariance))
+    signs = vectors.gather(0, vectors.abs().argmax(0, keepdim=True)).sign()
+    return values / values[0], vectors * signs, float(values[0])
 
 
 def open_prompts(data: Data) -> Prompts:
@@ -138,4 +157,6 @@ def open_prompts(data: Data) -> Prompts:
         return Spiked(data.d, data.theta, data.degrees, data.family == "wishart")
     if data.family == "rows":
         return Rows(load_rows(data.path, data.whiten))
+    if data.family == "covariance":
+        return Correlated(load_covariance(data.path))
     return Gaussian(data.eigenvalues)

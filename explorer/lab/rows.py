@@ -1,4 +1,4 @@
-"""A person's own table of tokens, or scikit-learn's digits."""
+"""A person's own table, of tokens or as a covariance, or scikit-learn's digits."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from explorer.maths.spectra import whiten
 
 Floats = NDArray[np.float64]
 LARGEST_BYTES = 2**30
+MOST_FEATURES = 512
+ROUNDING = 1e-6
 
 
 def load_rows(path: str, whitened: bool) -> Floats:
@@ -34,6 +36,46 @@ def load_rows(path: str, whitened: bool) -> Floats:
     return whiten(rows) if whitened else rows
 
 
+def load_covariance(path: str) -> Floats:
+    """Return a covariance matrix from a CSV or NPY file, shape (d, d).
+
+    Raises
+    ------
+    GramscopeError
+        If it is no symmetric matrix of finite numbers without negative eigenvalues.
+    """
+    if not path:
+        raise GramscopeError("Open a CSV or NPY file with the covariance matrix first.")
+    matrix = np.asarray(_read(Path(path)), dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
+        raise GramscopeError(
+            f"A covariance is square, two by two at least; this table has shape {matrix.shape}. "
+            "Open it as rows of tokens instead."
+        )
+    _check_features(len(matrix))
+    if not np.isfinite(matrix).all():
+        raise GramscopeError("The covariance has entries that are not finite numbers. Mend them first.")
+    largest = np.abs(matrix).max()
+    if not np.abs(matrix - matrix.T).max() <= ROUNDING * largest:
+        raise GramscopeError(
+            "A covariance is symmetric; this table is not. Open it as rows of tokens, or mend it."
+        )
+    symmetric = (matrix + matrix.T) / 2
+    least = np.linalg.eigvalsh(symmetric)[0]
+    if largest == 0 or least < -ROUNDING * largest:
+        raise GramscopeError(
+            f"A covariance has no negative eigenvalue and some positive one; the least here is {least:.3g}."
+        )
+    return symmetric
+
+
+def _check_features(d: int) -> None:
+    if d > MOST_FEATURES:
+        raise GramscopeError(
+            f"The table has {d} features; the laboratory takes {MOST_FEATURES} at most. Keep fewer columns."
+        )
+
+
 def checked(table: ArrayLike) -> Floats:
     """Return a table minus its mean row, or say what is wrong with it."""
     rows = np.asarray(table, dtype=np.float64)
@@ -42,6 +84,7 @@ def checked(table: ArrayLike) -> Floats:
             f"The table has shape {rows.shape}. It needs a token a row and a feature a column, two of each "
             "at least."
         )
+    _check_features(rows.shape[1])
     if not np.isfinite(rows).all():
         raise GramscopeError("The table has entries that are not finite numbers. Remove or fill them first.")
     centred = rows - rows.mean(0)

@@ -12,7 +12,7 @@ from explorer.maths import spectra
 
 Kind = Literal["softmax", "linear"]
 Structure = Literal["one", "heads", "frame", "free"]
-Family = Literal["spiked", "power", "flat", "drawn", "wishart", "per-prompt", "rows"]
+Family = Literal["spiked", "power", "flat", "drawn", "wishart", "per-prompt", "rows", "covariance"]
 Contamination = Literal["none", "sparse", "tokens", "gaussian", "replace"]
 
 IN_CONTEXT: tuple[Family, ...] = ("wishart", "per-prompt")
@@ -27,9 +27,10 @@ class Data:
     family : str
         "spiked", "power", "flat", "drawn": N(0, Σ) with these eigenvalues, the axes its eigenvectors;
         "wishart": each prompt has a covariance Wishart_d(ν, I + θ v vᵀ)/ν of its own, v the first axis;
-        "per-prompt": v is another one in every prompt; "rows": tokens are rows of a table.
+        "per-prompt": v is another one in every prompt; "rows": tokens are rows of a table;
+        "covariance": N(0, Σ) with Σ a table.
     d : int
-        Features of a token (not for "drawn" and "rows").
+        Features of a token (not for "drawn", "rows" and "covariance").
     theta, exponent : float
         θ of the spike; e of σ_j ∝ j^(−e).
     spectrum : tuple of float
@@ -37,7 +38,7 @@ class Data:
     degrees : int or None
         ν of the in-context families; None: infinite, the covariance itself.
     path : str
-        A CSV or NPY table for "rows"; empty: scikit-learn's digits.
+        A CSV or NPY table for "rows" and "covariance"; empty: scikit-learn's digits, as rows.
     whiten : bool
         Whether "rows" are whitened on their principal axes.
     """
@@ -57,7 +58,7 @@ class Data:
 
     @property
     def eigenvalues(self) -> np.ndarray:
-        """The eigenvalues of N(0, Σ), shape (d,); not for the in-context families and "rows".
+        """The eigenvalues of N(0, Σ), shape (d,); not for the in-context families and tables.
 
         Raises
         ------

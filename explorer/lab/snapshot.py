@@ -65,18 +65,35 @@ class Curves:
 
 @dataclass(frozen=True, eq=False)
 class Sphere:
-    """The unit sphere of d = 3, seen from one side.
+    """The infinite-prompt loss of W = λ m mᵀ for every m on the unit sphere of d = 3.
 
     Attributes
     ----------
-    axes : ndarray, shape (3, 3)
-        Rows: to the right, up and towards the eye, in the basis of eigenvectors.
-    loss : ndarray, shape (n, n), or None
-        The infinite-prompt loss on the visible half within [−1, 1]², row 0 at the top; NaN beside it.
+    total : float
+        tr Σ, averaged over covariances.
+    linear : ndarray, shape (3, 3)
+        Σ² in the basis of eigenvectors, averaged.
+    square : ndarray, shape (9, 9)
+        (Σ²)_ab Σ_cd, averaged, rows ab and columns cd.
+    coupling : float or None
+        λσ_1; None for a free matrix, which is no point of the sphere.
+    scale : float
+        σ_1; everything else is in units of it.
     """
 
-    axes: Array
-    loss: Array | None
+    total: float
+    linear: Array
+    square: Array
+    coupling: float | None
+    scale: float
+
+    def loss(self, m: Array) -> Array:
+        """Return the loss at unit vectors `m` (3, n) in the basis of eigenvectors, in the data's units."""
+        lam = self.coupling or 0.0
+        pairs = (m[:, None] * m[None]).reshape(9, -1)
+        linear = self.linear.reshape(9) @ pairs
+        square = ((self.square @ pairs) * pairs).sum(0)
+        return (self.total - 2 * lam * linear + lam**2 * square) * self.scale
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,103 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 import torch
 
-from explorer.errors import GramscopeError, Stopped
-from explorer.lab.setting import IN_CONTEXT, Kind, Setting
+from explorer.errors import Stopped
+from explorer.lab.experiments import Cell, Phase, Point, Sweep, vary
+from explorer.lab.setting import Setting
 from explorer.lab.trainer import Trainer
 from explorer.maths.attention_pca_fixed import leading_variance, own_prompt_step
 from explorer.maths.attention_pca_limits import bbp_cosine, leading_direction
 from explorer.maths.wishart import random_directions
 
-Over = Literal["L", "theta", "d", "nu", "lambda", "level"]
 ShouldStop = Callable[[], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """One parameter varied, everything else as in `setting`.
-
-    Attributes
-    ----------
-    setting : Setting
-    over : str
-        "L", "theta" (θ), "d", "nu" (ν), "lambda" (λσ_1) or "level" (of contamination).
-    values : tuple of float
-    kinds : tuple of str
-        Which heads: "softmax", "linear".
-    seeds : int
-        Runs of each.
-    steps : int
-        Steps in a run.
-    """
-
-    setting: Setting
-    over: Over
-    values: tuple[float, ...]
-    kinds: tuple[Kind, ...] = ("softmax", "linear")
-    seeds: int = 3
-    steps: int = 300
-
-    @property
-    def runs(self) -> int:
-        """How many points there will be."""
-        return len(self.values) * len(self.kinds) * self.seeds
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One trained head.
-
-    Attributes
-    ----------
-    kind, value, seed
-        Which run.
-    alignment : float
-        |m·u_1|, or the mean cosine of the readout of held-out prompts where the outputs tell the direction.
-    pca : float
-        Mean |cos| of one prompt's own sample PCA, on held-out prompts.
-    bbp : float or None
-        The limit of that, where there is one.
-    """
-
-    kind: Kind
-    value: float
-    seed: int
-    alignment: float
-    pca: float
-    bbp: float | None
-
-
-def vary(setting: Setting, over: Over, value: float) -> Setting:
-    """Return `setting` with one parameter set.
-
-    Raises
-    ------
-    GramscopeError
-        If this data has no such parameter.
-    """
-    family = setting.data.family
-    if over == "L":
-        return setting.but(length=round(value))
-    if over == "lambda":
-        return setting.but(coupling=value)
-    if over == "level":
-        kind = "sparse" if setting.contamination == "none" else setting.contamination
-        return setting.but(level=value, contamination=kind)
-    if over == "theta" and family in ("spiked", *IN_CONTEXT):
-        return setting.with_data(theta=value)
-    if over == "d" and family not in ("drawn", "rows"):
-        return setting.with_data(d=round(value))
-    if over == "nu" and family in IN_CONTEXT:
-        return setting.with_data(degrees=round(value))
-    raise GramscopeError(
-        f"Data of the family “{family}” has no parameter {over} to sweep over. Choose a spiked family, or "
-        "sweep over L."
-    )
 
 
 def run_sweep(sweep: Sweep, should_stop: ShouldStop) -> Iterator[Point]:
@@ -129,61 +44,6 @@ def _run(setting: Setting, value: float, steps: int, should_stop: ShouldStop) ->
         trainer.step()
     limits = trainer.snapshot().limits
     return Point(setting.kind, value, setting.seed, trainer.alignment(), limits.pca, limits.bbp)
-
-
-@dataclass(frozen=True, slots=True)
-class Phase:
-    """The phase diagram: heads trained on n = d/c tokens of N(0, I + θ v vᵀ), the same tokens at every step.
-
-    Attributes
-    ----------
-    kind : str
-    d : int
-    cs, thetas : tuple of float
-        The grid.
-    seeds, steps : int
-    rate : float
-        Learning rate in units of 1/σ̂_1 of the prompt.
-    """
-
-    kind: Kind
-    d: int
-    cs: tuple[float, ...]
-    thetas: tuple[float, ...]
-    seeds: int = 4
-    steps: int = 300
-    rate: float = 0.2
-
-    @property
-    def runs(self) -> int:
-        """How many cells there will be."""
-        return len(self.cs) * len(self.thetas)
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One place of the phase diagram.
-
-    Attributes
-    ----------
-    kind : str
-    c, theta : float
-        As asked for; n is rounded to whole tokens.
-    tokens : int
-        n.
-    alignment, pca : float
-        Mean over seeds of cos² of v with the trained head, and with sample PCA of the same tokens.
-    limit : float
-        The Baik–Ben Arous–Péché limit of the latter.
-    """
-
-    kind: Kind
-    c: float
-    theta: float
-    tokens: int
-    alignment: float
-    pca: float
-    limit: float
 
 
 def run_phase(phase: Phase, should_stop: ShouldStop) -> Iterator[Cell]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.lab.sweep import Cell, Point
+from explorer.lab.experiments import Cell, Point
 
 Array = NDArray[np.float64]
 

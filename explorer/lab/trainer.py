@@ -20,6 +20,7 @@ from explorer.maths import attention_pca as pca
 
 RESTARTING = ("structure", "rank", "seed")
 LARGEST_STEP = 1e4
+MOST_NUMBERS = 2**25
 COUPLING = ("coupling", "learn_coupling")
 LIMITING = (
     "data", "kind", "structure", "rank", "length",
@@ -47,10 +48,11 @@ class Trainer:
         Raises
         ------
         GramscopeError
-            If the setting's data cannot be had.
+            If the setting's data cannot be had or a step would be too large; then nothing changed.
         """
-        self.prompts = open_prompts(setting.data)
-        self.setting = setting
+        prompts = open_prompts(setting.data)
+        _check_size(setting, prompts.d)
+        self.prompts, self.setting = prompts, setting
         self.step_count = 0
         self._generator = torch.Generator().manual_seed(setting.seed)
         self.learner = learners.start(setting, self.prompts.d, self._generator)
@@ -70,10 +72,11 @@ class Trainer:
         Raises
         ------
         GramscopeError
-            If the new setting's data cannot be had; then nothing changed.
+            As `restart`; then nothing changed.
         """
         old = self.setting
         prompts = self.prompts if setting.data == old.data else open_prompts(setting.data)
+        _check_size(setting, prompts.d)
         if prompts.d != self.prompts.d or _differ(old, setting, RESTARTING):
             self.restart(setting)
             return True
@@ -178,6 +181,15 @@ class Trainer:
         rows = self._history.rows()
         steps, loss, sample_pca, oja, recovery = rows[:, :5].T
         return Curves(steps, loss, rows[:, 5:], sample_pca, oja, recovery)
+
+
+def _check_size(setting: Setting, d: int) -> None:
+    numbers = setting.batch * d * (d if setting.length is None else setting.length)
+    if numbers > MOST_NUMBERS:
+        raise GramscopeError(
+            f"A step would need prompts of {numbers:,} numbers; {MOST_NUMBERS:,} are possible. Lower the "
+            "batch, L or d."
+        )
 
 
 def _differ(old: Setting, new: Setting, names: tuple[str, ...]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
@@ -14,6 +14,8 @@ from explorer.session import SUFFIX
 IMAGES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff"}
 TEXTS = {".txt", ".text"}
 TENSORS = {".npy"}
+
+Intent = Callable[[Sequence[Path]], tuple[str, str]]
 
 
 def paths_of(data: QMimeData) -> list[Path]:
@@ -43,16 +45,22 @@ class DropZone(QLabel):
     The drop is always a copy (a move could delete the person's file), and what it starts runs after the
     event, so that the other program is not kept waiting.
 
+    Parameters
+    ----------
+    intent : callable
+        Gives what a drop of paths would do and the words for it.
+
     Signals
     -------
     dropped(str, list)
-        "open" or "input", and the paths.
+        What `intent` called it ("open" or "input"), and the paths.
     """
 
     dropped = Signal(str, list)
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget, intent: Intent = intent) -> None:
         super().__init__(parent)
+        self._intent = intent
         self._covered = parent
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setProperty("role", "drop")
@@ -66,7 +74,7 @@ class DropZone(QLabel):
         if not paths:
             event.ignore()
             return
-        self.setText(intent(paths)[1])
+        self.setText(self._intent(paths)[1])
         self.setGeometry(self._covered.rect())
         self.raise_()
         self.show()
@@ -88,7 +96,7 @@ class DropZone(QLabel):
         paths = paths_of(event.mimeData())
         if paths:
             self._accept(event)
-            what, _ = intent(paths)
+            what, _ = self._intent(paths)
             QTimer.singleShot(0, self, lambda: self.dropped.emit(what, paths))
 
     @staticmethod

@@ -9,8 +9,9 @@ import torch
 
 from explorer.errors import GramscopeError, Stopped
 from explorer.lab import tables
+from explorer.lab.experiments import Phase, Point, Sweep, vary
 from explorer.lab.setting import Data, Setting
-from explorer.lab.sweep import Phase, Point, Sweep, run_phase, run_sweep, vary
+from explorer.lab.sweep import run_phase, run_sweep
 from explorer.maths import attention_pca_fixed as fixed
 
 SMALL = Setting(batch=16, length=16)

@@ -7,6 +7,7 @@ import torch
 from explorer.errors import GramscopeError
 from explorer.lab.setting import Data, Setting
 from explorer.lab.trainer import Trainer, train
+from explorer.maths.attention_pca import one_map, population_loss
 from explorer.maths.attention_pca_limits import bbp_cosine, transition
 
 SMALL = Setting(batch=16, length=16)
@@ -47,16 +48,20 @@ def test_the_sphere_shows_the_loss():
     snapshot = train(
         Setting(data=Data("drawn", spectrum=(4, 2, 1)), length=None, coupling=0.8), 300
     ).snapshot()
-    loss = snapshot.sphere.loss
-    row, column = np.unravel_index(np.nanargmin(loss), loss.shape)
-    x, y = (column + 0.5) / len(loss) * 2 - 1, 1 - (row + 0.5) / len(loss) * 2
-    across, up, towards = snapshot.sphere.axes
-    point = across * x + up * y + towards * np.sqrt(1 - x**2 - y**2)
-    assert abs(point[0]) > 0.999, "smallest at the leading eigenvector"
-    assert np.nanmin(loss) == pytest.approx(snapshot.limits.loss_at_coupling, rel=1e-2)
-    assert np.isnan(loss[0, 0])
+    points = torch.randn(3, 4000, generator=torch.Generator().manual_seed(0)).double()
+    points = (points / points.norm(dim=0)).numpy()
+    loss = snapshot.sphere.loss(points)
+    assert abs(points[0, loss.argmin()]) > 0.99, "smallest at the leading eigenvector"
+    leading = snapshot.sphere.loss(np.eye(3)[:, :1])[0]
+    assert leading == pytest.approx(snapshot.limits.loss_at_coupling, rel=1e-6)
+    assert loss.min() > leading
+    covariance = torch.tensor([4.0, 2.0, 1.0]).diag().double()
+    for m, found in zip(points.T[:20], loss[:20], strict=True):
+        direction = torch.from_numpy(m)[:, None]
+        expected, _ = population_loss(covariance, one_map(direction, 0.8 / 4))
+        assert found == pytest.approx(float(expected), rel=1e-6)
     assert train(SMALL, 1).snapshot().sphere is None
-    assert train(SMALL.but(data=Data(d=3), structure="free"), 1).snapshot().sphere.loss is None
+    assert train(SMALL.but(data=Data(d=3), structure="free"), 1).snapshot().sphere.coupling is None
 
 
 def test_a_parameter_that_keeps_its_meaning_does_not_restart():

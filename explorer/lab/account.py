@@ -1,0 +1,195 @@
+"""What the present experiment is, in formulas with its numbers put in, and what is known about it.
+
+Formulas are in the notation of `explorer.ui.formula`; in prose they stand between $ signs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.lab.setting import IN_CONTEXT, Data
+from explorer.lab.snapshot import Snapshot
+
+SINGULAR = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a person is told about the present experiment.
+
+    Attributes
+    ----------
+    formulas : tuple of str
+        The head, and what its loss is held against, with numbers.
+    proved, measured : str
+    warnings : tuple of str
+    """
+
+    formulas: tuple[str, ...]
+    proved: str
+    measured: str
+    warnings: tuple[str, ...]
+
+
+def account(snapshot: Snapshot) -> Account:
+    """Return what there is to say of a moment of training."""
+    return Account(
+        (_head(snapshot), *_limits(snapshot)),
+        _proved(snapshot),
+        _measured(snapshot),
+        tuple(_warnings(snapshot)),
+    )
+
+
+def described(data: Data) -> str:
+    """Return in a few words where the tokens come from."""
+    nu = "∞" if data.degrees is None else str(data.degrees)
+    table = data.path.replace("\\", "/").rpartition("/")[2] or "digits of scikit-learn"
+    return {
+        "spiked": f"N(0, I + θvvᵀ), d = {data.d}, θ = {data.theta:g}",
+        "power": f"N(0, Σ), σ_j ∝ j^−{data.exponent:g}, d = {data.d}",
+        "flat": f"N(0, I), d = {data.d}",
+        "drawn": f"N(0, Σ), spectrum drawn by hand, d = {len(data.spectrum)}",
+        "wishart": f"Wishart prompts, common spike, d = {data.d}, ν = {nu}, θ = {data.theta:g}",
+        "per-prompt": f"a spike of its own in every prompt, d = {data.d}, ν = {nu}, θ = {data.theta:g}",
+        "rows": f"rows of {table}{', whitened' if data.whiten else ''}",
+        "covariance": f"N(0, Σ) with Σ from {table}",
+    }[data.family]
+
+
+def number(value: float) -> str:
+    """Return a number in three or four figures."""
+    return f"{value:.4g}".replace("-", "−")
+
+
+def _head(snapshot: Snapshot) -> str:
+    """Return the head with λ and L as numbers, in the data's own units."""
+    setting = snapshot.setting
+    length, rank = setting.length, snapshot.directions.shape[1]
+    if snapshot.coupling is None:
+        score, infinite = "X_l·W X_k", "Σ W^T x"
+    else:
+        lam = number(snapshot.coupling / snapshot.scale)
+        score, infinite = {
+            "one": (f"{lam} X_l·m m·X_k", f"{lam} Σ m m^T x"),
+            "heads": (f"{lam} X_l·m_r m_r·X_k", f"{lam} Σ (m_1 m_1^T + … + m_{rank} m_{rank}^T) x"),
+            "frame": (f"{lam} X_l·M M^T X_k", f"{lam} Σ M M^T x, M^T M = I, {rank} columns"),
+        }[setting.structure]
+    if length is None:
+        return f"T(x) = {infinite}, softmax and linear alike at L = ∞"
+    heads = f"Σ_{{r=1}}^{{{rank}}} " if setting.structure == "heads" else ""
+    if setting.kind == "softmax":
+        return f"T(X)_l = {heads}Σ_{{k=1}}^{{{length}}} softmax_k({score}) X_k"
+    return f"T(X)_l = {heads}1/{length} Σ_{{k=1}}^{{{length}}} ({score}) X_k"
+
+
+def _limits(snapshot: Snapshot) -> list[str]:
+    setting, limits = snapshot.setting, snapshot.limits
+    total, scale = float(snapshot.eigenvalues.sum()), snapshot.scale
+    lines = []
+    if setting.structure == "one" and setting.data.family not in IN_CONTEXT:
+        lines.append(
+            f"at the best λ, L = ∞: tr Σ − σ_1 = {number(total)} − {number(scale)} = {number(total - scale)}"
+        )
+    elif limits.loss is not None:
+        lines.append(
+            f"at the best {'W' if setting.structure == 'free' else 'λ'}, L = ∞: {number(limits.loss)}"
+        )
+    if limits.loss_at_coupling is not None and snapshot.coupling is not None:
+        lines[-1:] = [
+            f"{''.join(lines[-1:])}; at λσ_1 = {number(snapshot.coupling)}: {number(limits.loss_at_coupling)}"
+        ]
+    if limits.critical is not None:
+        lines.append(_transition(snapshot, limits.critical))
+    return lines
+
+
+def _transition(snapshot: Snapshot, critical: float) -> str:
+    setting = snapshot.setting
+    plain = setting.length is None or (setting.kind == "softmax" and setting.contamination == "none")
+    if plain and not setting.clean and setting.data.family not in IN_CONTEXT:
+        ratio = number(float(snapshot.eigenvalues[-1]) / snapshot.scale)
+        rule = f"λσ_1 ≤ 2(1 + ρ)/(2 + ρ) = {number(critical)}, ρ = σ_{{min}}/σ_1 = {ratio}"
+    else:
+        rule = f"λσ_1 ≤ {number(critical)}, over the covariances that this head sees"
+    return f"u_1 is the minimum while {rule}"
+
+
+def _proved(snapshot: Snapshot) -> str:
+    setting, family = snapshot.setting, snapshot.setting.data.family
+    if setting.contamination != "none" or setting.clean:
+        return "nothing for contaminated or cleaned prompts."
+    if setting.structure == "free":
+        return (
+            "for a shared $Σ$ at $L = ∞$, $W = Σ^{-1}$ reproduces every token."
+            if family not in IN_CONTEXT
+            else ("in the linear form, $W ∝ I$ read out is sample PCA of each prompt, identically.")
+        )
+    if family == "per-prompt":
+        return "nothing that helps: one fixed direction cannot follow a spike that changes."
+    if setting.structure != "one":
+        return (
+            "at $L = ∞$, the loss and its gradient in closed form; not what several directions converge to."
+        )
+    if family == "wishart":
+        return (
+            "the population loss of these covariances; that a common spike is learned in context, at a small "
+            "enough $λ$ (Maulen-Soto and Boyer)."
+        )
+    if family == "rows":
+        return "for Gaussian tokens with this $Σ$ only; rows of a table are not Gaussian."
+    exact = (
+        "the closed form at $L = ∞$, its minimum at $±u_1$ for the best $λ$, and the transition in $λ$ "
+        "(Maulen-Soto and Boyer)"
+    )
+    return exact + ("." if setting.length is None else "; at finite $L$ it is the limit, and no floor.")
+
+
+def _measured(snapshot: Snapshot) -> str:
+    setting = snapshot.setting
+    found = "how far this run gets from its random start, at this batch and learning rate"
+    if setting.length is not None:
+        found += f", and what $L = {setting.length}$ does to it"
+    if snapshot.limits.bbp is not None:
+        found += "; the Baik–Ben Arous–Péché limit holds for sample PCA of one prompt as $d$ and $L$ grow"
+    return found + "."
+
+
+def _warnings(snapshot: Snapshot) -> list[str]:
+    data, values = snapshot.setting.data, snapshot.eigenvalues
+    found = []
+    if snapshot.setting.structure != "free":
+        if data.family == "per-prompt":
+            found.append(
+                "A fixed direction cannot follow a spike of its own in every prompt: choose a free W."
+            )
+        elif _has_no_gap(snapshot):
+            found.append("The eigenvalues beside the last one sought are equal: no direction leads there.")
+        elif _is_past(snapshot):
+            found.append(_tilt(snapshot))
+    if values[-1] < SINGULAR * values[0] and data.family not in IN_CONTEXT:
+        rank = int(np.sum(values > SINGULAR * values[0]))
+        found.append(f"$Σ$ is singular (rank {rank} of {len(values)}): the minimiser is not unique.")
+    return found
+
+
+def _has_no_gap(snapshot: Snapshot) -> bool:
+    values, sought = snapshot.eigenvalues, snapshot.directions.shape[1]
+    return sought < len(values) and bool(values[sought] > values[sought - 1] * (1 - SINGULAR))
+
+
+def _is_past(snapshot: Snapshot) -> bool:
+    critical, coupling = snapshot.limits.critical, snapshot.coupling
+    if critical is None or coupling is None or snapshot.setting.learn_coupling:
+        return False
+    return coupling > critical * (1 + 1e-6)
+
+
+def _tilt(snapshot: Snapshot) -> str:
+    coupling, critical = snapshot.coupling or 0.0, snapshot.limits.critical or 0.0
+    return (
+        f"$λσ_1 = {number(coupling)}$ is past the transition at ${number(critical)}$: $u_1$ is no longer the "
+        "minimum, and $m$ tilts towards the smallest eigenvector. Lower λ."
+    )

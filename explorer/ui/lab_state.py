@@ -1,0 +1,66 @@
+"""The laboratory's one observable: its frozen setting, kept from one start to the next."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import asdict
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from explorer import fields
+from explorer.errors import GramscopeError
+from explorer.lab.setting import Setting
+from explorer.settings import settings
+
+KEY = "laboratory/setting"
+
+log = logging.getLogger(__name__)
+
+
+class LabState(QObject):
+    """What is set. Controls write it, everything else follows.
+
+    Attributes
+    ----------
+    setting : Setting
+
+    Signals
+    -------
+    changed(Setting)
+        Once per change.
+    """
+
+    changed = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.setting = remembered()
+
+    def update(self, **changes: Any) -> None:
+        """Change parts of the setting."""
+        self.set(self.setting.but(**changes))
+
+    def update_data(self, **changes: Any) -> None:
+        """Change parts of the setting's data."""
+        self.set(self.setting.with_data(**changes))
+
+    def set(self, setting: Setting) -> None:
+        """Replace the setting; nothing happens where it is equal already."""
+        if setting != self.setting:
+            self.setting = setting
+            self.changed.emit(setting)
+
+    def remember(self) -> None:
+        """Keep the setting for the next start."""
+        settings().setValue(KEY, json.dumps(asdict(self.setting)))
+
+
+def remembered() -> Setting:
+    """Return the setting of the last time, or the default one."""
+    try:
+        return fields.read(Setting, json.loads(str(settings().value(KEY, "{}"))), "laboratory")
+    except (ValueError, GramscopeError) as error:
+        log.warning("the remembered laboratory setting is left alone: %s", error)
+        return Setting()
