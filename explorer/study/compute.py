@@ -23,7 +23,7 @@ from explorer.params import PixelKind
 from explorer.stages import use_threads
 from explorer.study.classifier import Classifier
 from explorer.study.data import Labelled
-from explorer.study.plan import Unit
+from explorer.study.plan import Model, Unit
 
 BATCH, LARGE_BATCH = 60, 12
 """Images at once; fewer where they are larger than `LARGE` pixels. Chance is drawn batch by batch, so that
@@ -62,15 +62,15 @@ class Desk:
 
     def __init__(self, data: Labelled | None) -> None:
         self._data = data
-        self._path = ""
+        self._file: Path | None = None
         self._classifier: Classifier | None = None
         self._frames: tuple[object, Tensor] | None = None
 
-    def open(self, path: str) -> Classifier:
-        """Return the model at a path, opened unless it is already."""
-        if self._classifier is None or self._path != path:
+    def open(self, model: Model) -> Classifier:
+        """Return a model, opened unless it is already."""
+        if self._classifier is None or self._file != model.file:
             self.close()
-            self._classifier, self._path = Classifier(open_path(Path(path))), path
+            self._classifier, self._file = Classifier(open_path(model.file)), model.file
         return self._classifier
 
     def question(self, classifier: Classifier) -> Question:
@@ -108,7 +108,7 @@ def compute(unit: Unit, desk: Desk, should_stop: ShouldStop = never) -> NDArray[
     Stopped
         If `should_stop` said so between two batches.
     """
-    classifier = desk.open(unit.model.path)
+    classifier = desk.open(unit.model)
     question = desk.question(classifier)
     use_threads(classifier.tokens)
     device = choose(unit.device)

@@ -65,8 +65,9 @@ def _suited(swap: Swap, found: _Found) -> Swap:
 
 def _given(given: str) -> list[_Found]:
     if given == DIGITS:
-        shipped = resource(DIGITS).glob("*.safetensors")
-        found = [_look(path, "") for path in sorted(shipped)]
+        shipped = resource(DIGITS)
+        looked = [_look(path, "") for path in sorted(shipped.glob("*.safetensors"))]
+        found = [replace(each, path=f"{DIGITS}/{Path(each.path).name}") for each in looked]
         return sorted(found, key=lambda each: VARIANTS.index(each.variant))
     name, separator, path = given.partition("=")
     if not separator or Path(given).exists():

@@ -11,6 +11,7 @@ from typing import get_args
 
 from explorer import __version__
 from explorer.params import AttackKind, Form, PixelKind, Queries
+from explorer.settings import resource
 from explorer.units import stamp
 
 DIGITS = "digits"
@@ -52,7 +53,7 @@ class Model:
     training : int
         Its training seed, or its place in the row where the seed is not known.
     path : str
-        Absolute.
+        Absolute; of a shipped model its place in the resources, the same wherever that is.
     swap : Swap or None
         None: the model attends as it was trained to.
     """
@@ -61,6 +62,12 @@ class Model:
     training: int
     path: str
     swap: Swap | None = None
+
+    @property
+    def file(self) -> Path:
+        """Where it lies on this machine."""
+        path = Path(self.path)
+        return path if path.is_absolute() else resource(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +150,7 @@ class Unit:
         """What the answers depend on, as a file name: equal keys have equal answers."""
         parts = asdict(self)
         del parts["device"], parts["model"]["row"], parts["model"]["training"]
-        parts["file"] = stamp(Path(self.model.path))
+        parts["file"] = stamp(self.model.file)
         parts["version"] = __version__
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
 

@@ -61,10 +61,10 @@ def steps(setting: Setting, store: Store | None = None, should_stop: ShouldStop 
     units = units_of(setting, data.fingerprint if data else DIGITS)
     with closing(Desk(data)) as desk:
         truths, notes = {}, dict[str, None]()
-        for path in dict.fromkeys(model.path for model in setting.models):
-            classifier = desk.open(path)
+        for model in {model.path: model for model in setting.models}.values():
+            classifier = desk.open(model)
             question = desk.question(classifier)
-            truths[path] = question.classes.numpy()
+            truths[model.path] = question.classes.numpy()
             notes.update(dict.fromkeys(filter(None, (*classifier.notes, question.note))))
         counts = Counter(next(iter(truths.values())).tolist())
         answers = Answers(setting, {}, max(counts.values()) / counts.total(), len(units), tuple(notes))

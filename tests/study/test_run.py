@@ -34,7 +34,7 @@ def test_the_tables_hold_what_a_plain_evaluation_gives(studied: StudyOutcome, sm
     pixels = torch.from_numpy(digits.images.astype(np.float32))[:, None] / 16
     runs = rows_of(studied.folder / "runs.csv")
     for model in small.models:
-        source = open_path(Path(model.path))
+        source = open_path(model.file)
         assert isinstance(source, StateDictSource)
         mine = {
             (row["kind"], float(row["level"]), int(row["seed"])): float(row["accuracy"])
@@ -84,7 +84,7 @@ def test_pgd_lowers_it_too_and_its_seed_and_steps_count(small: Setting) -> None:
     desk = compute.Desk(None)
     few = replace(small, models=small.models[:1], kinds=("pgd",), levels=(("pgd", (0.1,)),), steps=3)
     clean, first, other = units_of(few, "digits")
-    truth = desk.question(desk.open(few.models[0].path)).classes.numpy()
+    truth = desk.question(desk.open(few.models[0])).classes.numpy()
     answers = [
         compute.compute(unit, desk) for unit in (clean, first, other, replace(first, steps=1), first)
     ]  # fmt: skip
