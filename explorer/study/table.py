@@ -156,7 +156,8 @@ class Comparison:
         (Student's t on the differences of models of equal seed); NaN unless both rows have the same seeds,
         two at least.
     since_clean : float
-        The difference minus the difference on clean images: what the contamination has added to it.
+        The difference minus the difference on clean images: what the contamination has added to it; NaN for
+        clean images.
     since_clean_low, since_clean_high : float
         Its 95 % interval over training seeds.
     trainings : int
@@ -187,7 +188,7 @@ def _comparisons(answers: Answers) -> Iterator[Comparison]:
     setting = answers.setting
     for other, row in combinations(setting.rows, 2):
         for kind in setting.kinds:
-            for level in (*setting.levels_of(kind), OVERALL):
+            for level in (0.0, *setting.levels_of(kind), OVERALL):
                 mine, theirs = (_by_training(answers, name, kind, level) for name in (row, other))
                 clean = [_by_training(answers, name, kind, 0.0) for name in (row, other)]
                 if mine and theirs and all(clean):
@@ -222,10 +223,12 @@ def _compare(
     by_training = np.array([(both[0][seed] - both[1][seed]).mean() for seed in seeds])
     before = np.array([(clean[0][seed] - clean[1][seed]).mean() for seed in seeds])
     difference = float(by_image.mean())
-    clean_difference = float((_mean(clean[0]) - _mean(clean[1])).mean())
+    added = (math.nan, math.nan, math.nan)
+    if level != 0:
+        clean_difference = float((_mean(clean[0]) - _mean(clean[1])).mean())
+        added = (difference - clean_difference, *interval(by_training - before))
     return Comparison(
-        row, other, kind, level, difference, *interval(by_image), *interval(by_training),
-        difference - clean_difference, *interval(by_training - before), len(seeds),
+        row, other, kind, level, difference, *interval(by_image), *interval(by_training), *added, len(seeds)
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from explorer.study.table import Comparison
 
 ROWS = {"softmax": "softmax", "symmetric": "symmetric", "rpc": "RPC"}
 """Rows of the shipped digit models, by the variant that their files name."""
-SWAPPED = ", RPC swapped in"
+SWAPPED = " with RPC swapped in"
 KINDS = {
     "pixel noise": "Gaussian noise",
     "salt and pepper": "Salt and pepper",

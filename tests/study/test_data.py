@@ -116,8 +116,8 @@ def test_rows_and_training_seeds() -> None:
     assert [(model.row, model.training) for model in models[:9]] == [
         (row, seed) for row in ("softmax", "symmetric", "RPC") for seed in range(3)
     ]
-    assert [model.row for model in models[9:]] == ["softmax, RPC swapped in"] * 3 + [
-        "symmetric, RPC swapped in"
+    assert [model.row for model in models[9:]] == ["softmax with RPC swapped in"] * 3 + [
+        "symmetric with RPC swapped in"
     ] * 3
     assert {model.swap.queries for model in models[9:] if model.swap} == {"asymmetric", "symmetric"}
     mine = models_of([f"mine={SOFTMAX}", str(SOFTMAX)])

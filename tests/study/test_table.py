@@ -127,7 +127,20 @@ def test_an_unfinished_study_shows_what_there_is_and_compares_nothing_by_halves(
     right = {place: hits for place, hits in whole.right.items() if place[3] == 0}
     part = Answers(SETTING, right, 0.1, len(whole.right))
     assert cell(part, "A", "occlusion", 0.1).seeds == 1
-    assert {c.kind for c in comparisons(part)} == {"blur"}
+    assert {c.kind for c in comparisons(part) if c.level != 0} == {"blur"}
+
+
+def test_clean_images_are_compared_too_and_add_nothing_to_themselves() -> None:
+    found = compared(made(), "occlusion", 0.0)
+    a, b = (np.mean(accuracies_clean(row)) for row in ("A", "B"))
+    assert found.difference == pytest.approx(b - a)
+    assert math.isnan(found.since_clean)
+
+
+def accuracies_clean(row: str) -> list[float]:
+    answers = made()
+    models = [model for model in answers.setting.models if model.row == row]
+    return [float(answers.right[model, CLEAN, 0.0, 0].mean()) for model in models]
 
 
 @pytest.mark.parametrize(
