@@ -20,6 +20,7 @@ from explorer.state import State
 from explorer.ui import messages, theme
 from explorer.ui.opener import Opener
 from explorer.ui.robustness import RobustnessPage
+from explorer.ui.study_page import StudyPage
 from explorer.ui.window import MainWindow
 
 
@@ -57,7 +58,14 @@ def build(*, inline: bool = False) -> MainWindow:
     for part in (state, runner, window.opener):
         part.setParent(window)
     window.add_page("Robustness", partial(_robustness, window, inline))
+    window.add_page("Study", partial(_study, window, inline))
     return window
+
+
+def _study(window: MainWindow, inline: bool) -> StudyPage:
+    page = StudyPage(inline=inline)
+    window.closing.connect(page.stop)
+    return page
 
 
 def _robustness(window: MainWindow, inline: bool) -> RobustnessPage:

@@ -20,6 +20,7 @@ from explorer.ui import export
 from explorer.ui.study_controls import Wanted
 from explorer.ui.study_page import StudyPage
 from explorer.ui.study_table import accuracy
+from tests.ui.desk import sentences, settle, sit_down
 
 TWO = [str(resource(f"digits/digits-{variant}-0.safetensors")) for variant in ("softmax", "symmetric")]
 
@@ -152,3 +153,18 @@ def test_cancel_keeps_the_picture(threaded: StudyPage, qtbot: QtBot, monkeypatch
     assert threaded.controls.button.text() == "Start"
     threaded.stop()
     assert threaded.study.result is not None
+
+
+def test_the_window_has_the_page_and_exports_it(qtbot: QtBot, tmp_path: Path) -> None:
+    with sit_down(qtbot, None) as window:
+        titles = [window.pages.row.tabText(place) for place in range(window.pages.count)]
+        place = titles.index("Study")
+        window.pages.show_page(place)
+        page = window.pages.page(place)
+        assert isinstance(page, StudyPage)
+        choose(page, "blur")
+        page.controls.button.click()
+        settle()
+        window.exports.save(None, tmp_path / "study.csv")
+        assert "mean" in (tmp_path / "study.csv").read_text()
+        assert sentences(window) == []
