@@ -154,7 +154,7 @@ class Comparison:
     training_low, training_high : float
         95 % interval over training seeds: what models trained with other seeds would give on these images
         (Student's t on the differences of models of equal seed); NaN unless both rows have the same seeds,
-        two at least.
+        two at least, and the differences differ.
     since_clean : float
         The difference minus the difference on clean images: what the contamination has added to it; NaN for
         clean images.
@@ -228,7 +228,7 @@ def _compare(
         clean_difference = float((_mean(clean[0]) - _mean(clean[1])).mean())
         added = (difference - clean_difference, *interval(by_training - before))
     return Comparison(
-        row, other, kind, level, difference, *interval(by_image), *interval(by_training), *added, len(seeds)
+        row, other, kind, level, difference, *interval_over_images(by_image), *interval(by_training), *added, len(seeds)
     )  # fmt: skip
 
 
@@ -237,16 +237,24 @@ def _mean(by_training: ByTraining) -> Array:
 
 
 def interval(values: Sequence[float] | Array) -> tuple[float, float]:
-    """Return the 95 % interval of a mean by Student's t; (NaN, NaN) for fewer than two values.
-
-    Where all values are equal, nothing is known of their spread: the interval is then of ±3/n, what n draws
-    without an exception leave open of a difference of at most 1 (the rule of three).
-    """
+    """Return the 95 % interval of a mean by Student's t; (NaN, NaN) where the values tell of no spread."""
     from scipy.stats import t
 
     n = len(values)
-    if n < 2:
+    deviation = float(np.std(values, ddof=1)) if n > 1 else 0.0
+    if not deviation:
         return math.nan, math.nan
-    mean, deviation = float(np.mean(values)), float(np.std(values, ddof=1))
-    half = float(t.ppf((1 + CONFIDENCE) / 2, n - 1)) * deviation / math.sqrt(n) if deviation else 3 / n
+    mean, half = float(np.mean(values)), float(t.ppf((1 + CONFIDENCE) / 2, n - 1)) * deviation / math.sqrt(n)
     return mean - half, mean + half
+
+
+def interval_over_images(values: Array) -> tuple[float, float]:
+    """Return the same over images; ±3/n where no image differs from another.
+
+    That is what n draws without an exception leave open (the rule of three).
+    """
+    low, high = interval(values)
+    if math.isnan(low):
+        mean, half = float(np.mean(values)), 3 / len(values)
+        return mean - half, mean + half
+    return low, high

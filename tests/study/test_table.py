@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from explorer.study.plan import CLEAN, Model, Setting
-from explorer.study.table import Answers, Cell, Comparison, cells, comparisons, interval
+from explorer.study.table import Answers, Cell, Comparison, cells, comparisons, interval, interval_over_images
 
 A0, A1, B0, B1 = (Model(row, seed, f"/{row}{seed}") for row in ("A", "B") for seed in (0, 1))
 LEVELS = (("occlusion", (0.1, 0.2)), ("blur", (1.0,)))
@@ -145,7 +145,16 @@ def accuracies_clean(row: str) -> list[float]:
 
 @pytest.mark.parametrize(
     ("values", "expected"),
-    [([0.2], (math.nan, math.nan)), ([0.0] * 30, (-0.1, 0.1)), ([0.0, 1.0], (0.5 - 6.3531, 0.5 + 6.3531))],
+    [
+        ([0.2], (math.nan, math.nan)),
+        ([0.2, 0.2], (math.nan, math.nan)),
+        ([0.0, 1.0], (0.5 - 6.3531, 0.5 + 6.3531)),
+    ],
 )
 def test_intervals(values: list[float], expected: tuple[float, float]) -> None:
     assert interval(values) == pytest.approx(expected, abs=1e-4, nan_ok=True)
+
+
+def test_images_that_are_all_alike_leave_something_open() -> None:
+    assert interval_over_images(np.zeros(30)) == pytest.approx((-0.1, 0.1))
+    assert interval_over_images(np.array([0.0, 1.0])) == interval([0.0, 1.0])
