@@ -15,7 +15,7 @@ from explorer.study.plan import CLEAN, SEEDLESS, Model, Setting, Unit
 Array = NDArray[np.float64]
 Place = tuple[Model, str, float, int]
 """A model, a kind, a level and a contamination seed."""
-CONFIDENCE = 0.95
+CONFIDENCE, ROUNDING = 0.95, 1e-12
 OVERALL = math.nan
 """In place of a level: the mean over all levels but 0."""
 
@@ -228,7 +228,8 @@ def _compare(
         clean_difference = float((_mean(clean[0]) - _mean(clean[1])).mean())
         added = (difference - clean_difference, *interval(by_training - before))
     return Comparison(
-        row, other, kind, level, difference, *interval_over_images(by_image), *interval(by_training), *added, len(seeds)
+        row, other, kind, level, difference, *interval_over_images(by_image), *interval(by_training), *added,
+        len(seeds),
     )  # fmt: skip
 
 
@@ -241,10 +242,10 @@ def interval(values: Sequence[float] | Array) -> tuple[float, float]:
     from scipy.stats import t
 
     n = len(values)
-    deviation = float(np.std(values, ddof=1)) if n > 1 else 0.0
-    if not deviation:
+    if n < 2 or float(np.ptp(values)) < ROUNDING:
         return math.nan, math.nan
-    mean, half = float(np.mean(values)), float(t.ppf((1 + CONFIDENCE) / 2, n - 1)) * deviation / math.sqrt(n)
+    mean, error = float(np.mean(values)), float(np.std(values, ddof=1)) / math.sqrt(n)
+    half = float(t.ppf((1 + CONFIDENCE) / 2, n - 1)) * error
     return mean - half, mean + half
 
 

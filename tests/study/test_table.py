@@ -147,7 +147,7 @@ def accuracies_clean(row: str) -> list[float]:
     ("values", "expected"),
     [
         ([0.2], (math.nan, math.nan)),
-        ([0.2, 0.2], (math.nan, math.nan)),
+        ([0.1 + 0.2, 0.3, 0.3], (math.nan, math.nan)),
         ([0.0, 1.0], (0.5 - 6.3531, 0.5 + 6.3531)),
     ],
 )
