@@ -51,8 +51,9 @@ def screenshots(out: str) -> int:
         )
         window.state.update(level=0.05)
         _take(window, "clusters", folder)
-        window.pages.show_page(1)
-        page = window.pages.page(1)
+        titles = [window.pages.row.tabText(i) for i in range(window.pages.count)]
+        window.pages.show_page(titles.index("Robustness"))
+        page = window.pages.page(window.pages.place)
         assert isinstance(page, RobustnessPage)
         wait_until(page.is_complete, "the phase diagram")
         _take(window, "robustness", folder)

@@ -22,20 +22,25 @@ from tests.sources import FixedSource
 from tests.views.pointer import click
 
 
+def show(window: MainWindow) -> None:
+    titles = [window.pages.row.tabText(i) for i in range(window.pages.count)]
+    window.pages.show_page(titles.index("Robustness"))
+
+
 @pytest.fixture
 def window(qtbot: QtBot) -> Iterator[MainWindow]:
     window = build(inline=True)
     window.show()
     window.open_recipe(Recipe(tokens=20, dim=6, components=3))
     window.state.update(level=0.1)
-    window.pages.show_page(1)
+    show(window)
     yield window
     window.close()
     window.deleteLater()
 
 
 def page_of(window: MainWindow) -> RobustnessPage:
-    page = window.pages.page(1)
+    page = window.pages.page(window.pages.place)
     assert isinstance(page, RobustnessPage)
     return page
 
@@ -104,7 +109,7 @@ def test_closing_with_the_page_open_leaves_no_thread(qtbot: QtBot, tmp_path: Pat
     window.show()
     window.open_recipe(Recipe())
     qtbot.waitUntil(lambda: window.state.result is not None, timeout=30_000)
-    window.pages.show_page(1)
+    show(window)
     window.state.update(level=0.1)
     qtbot.wait(300)
     window.close()
