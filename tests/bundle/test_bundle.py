@@ -131,6 +131,14 @@ def test_a_family_that_is_not_compiled_is_read_from_source(run, tmp_path: Path) 
     assert "stablelm" in run("inspect", tmp_path / "model").lower()
 
 
+def test_the_built_in_photographs_are_there(run, tmp_path: Path) -> None:
+    from transformers import ViTConfig, ViTModel
+
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+    ViTModel(ViTConfig(image_size=16, patch_size=8, **sizes)).save_pretrained(tmp_path / "model")
+    run("export", tmp_path / "model", "--index", 1, "--out", tmp_path / "figure.png")
+
+
 def test_a_report(run, tmp_path: Path) -> None:
     run("report", minilm(), "--draws", "8", "--layers", "5", "--out", tmp_path / "report")
     assert (tmp_path / "report" / "report.html").stat().st_size > 10_000
