@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import GramscopeError
 from explorer.maths.spectra import whiten
+from explorer.models.safety import load_arrays
 
 Floats = NDArray[np.float64]
 LARGEST_BYTES = 2**30
@@ -104,7 +105,7 @@ def _read(path: Path) -> Floats:
         if path.stat().st_size > LARGEST_BYTES:
             raise GramscopeError(f"{path.name} is larger than 1 GB. Give fewer rows.")
         if path.suffix.lower() == ".npy":
-            return np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
+            return _read_npy(path)
         return _read_csv(path)
     except (OSError, ValueError, TypeError) as error:
         raise GramscopeError(
@@ -112,6 +113,13 @@ def _read(path: Path) -> Floats:
             "commas, one token a line) or an NPY file with a two-dimensional array.",
             detail=str(error),
         ) from error
+
+
+def _read_npy(path: Path) -> Floats:
+    try:
+        return np.asarray(load_arrays(path)["array"], dtype=np.float64)
+    except GramscopeError as error:
+        raise ValueError(error.detail) from error
 
 
 def _read_csv(path: Path) -> Floats:

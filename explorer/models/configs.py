@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sized
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,9 @@ FINGERPRINTS = (
 )
 """Parameter names by which a family is known, the particular before the general."""
 
+DEPTH = re.compile(r"(layers|blocks|depth|n_layer)$")
+"""Settings of how many layers a model has, of which each brings weights of its own."""
+
 
 def family_of(names: Iterable[str]) -> str | None:
     """Recognise transformers' model_type from parameter names; None if nothing fits."""
@@ -64,6 +67,26 @@ def _family_of_architecture(settings: dict[str, Any]) -> str | None:
     return None
 
 
+def _refuse_nonsense(settings: dict[str, Any], names: Sized, file: str) -> None:
+    """Raise where building the model would take for ever, or fail in a way that says nothing."""
+    if not isinstance(settings.get("architectures") or [], list):
+        raise GramscopeError(f"{file} makes no sense: its “architectures” are no list. Download it again.")
+    for key, value in nested_items(settings):
+        if DEPTH.search(key) and isinstance(value, int) and value > len(names):
+            raise GramscopeError(
+                f"{file} says {key} {value}, and the files hold {len(names)} weights in all: they belong to "
+                "another model, or the config is damaged. Download it again."
+            )
+
+
+def nested_items(settings: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield every key with its value, those of tables in the table too."""
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            yield from nested_items(value)
+        yield key, value
+
+
 def read_config(folder: Path, names: Iterable[str]) -> tuple[Any, tuple[str, ...]]:
     """Return the transformers configuration of a folder, and what had to be guessed.
 
@@ -83,8 +106,9 @@ def read_config(folder: Path, names: Iterable[str]) -> tuple[Any, tuple[str, ...
             f"{folder.name} has no config.json, so nothing says what model its weights are. "
             "Copy the config beside them, or open the weight file alone."
         )
-    settings = read_json(path)
+    settings, names = read_json(path), list(names)
     refuse_remote_code(settings, path.name)
+    _refuse_nonsense(settings, names, path.name)
     said = settings.get("model_type") or _family_of_architecture(settings)
     family = said or family_of(names)
     if family is None:

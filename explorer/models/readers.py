@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from explorer.errors import GramscopeError
 from explorer.models.configs import refuse_remote_code
 from explorer.models.images import ImageReader
@@ -25,6 +27,9 @@ TOKENIZER_FILES = (
     "sentencepiece.bpe.model",
     "spm.model",
 )
+TRIAL = "a 漢 ∑ zqx"
+LARGEST_SIDE = 8192
+"""Pixels."""
 
 
 def positions_of(loaded: Loaded) -> int | None:
@@ -56,9 +61,11 @@ def tokenizer_of(folder: Path) -> Any:
     try:
         for path in filter(Path.is_file, (folder / name for name in TOKENIZER_FILES)):
             read_through(path)
-        return transformers("models.auto.tokenization_auto").AutoTokenizer.from_pretrained(
+        tokenizer = transformers("models.auto.tokenization_auto").AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False
         )
+        tokenizer(TRIAL, return_special_tokens_mask=True)  # some faults show in use only
+        return tokenizer
     except Exception as error:  # each tokenizer raises what it likes
         raise GramscopeError(
             f"The tokenizer in {folder.name} cannot be read. Download its files again, or remove them to "
@@ -81,11 +88,23 @@ def preprocessing_of(folder: Path, config: Any) -> Preprocessing | None:
     settings = read_json(path)
     size = config.image_size
     try:
-        return Preprocessing.from_settings(settings, (size, size) if isinstance(size, int) else tuple(size))
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        found = Preprocessing.from_settings(settings, (size, size) if isinstance(size, int) else tuple(size))
+        _try(found)
+        return found
+    except Exception as error:  # whatever stands in the file is put to use
         raise GramscopeError(
             f"{path.name} makes no sense. Download it again, or remove it for the stated default.", str(error)
         ) from error
+
+
+def _try(preprocessing: Preprocessing) -> None:
+    """Raise whatever comes of using settings that make no sense."""
+    sides = (*(preprocessing.size or ()), *(preprocessing.crop or ()), preprocessing.shortest or 1)
+    if not all(type(side) is int and 0 < side <= LARGEST_SIDE for side in sides):
+        raise ValueError(f"sizes of {sides} pixels")
+    values = preprocessing.normalise(preprocessing.frame(np.zeros((8, 8, 3), np.uint8)))
+    if values.shape[1] != 3 or not values.isfinite().all():
+        raise ValueError("the mean or the standard deviation suit no picture")
 
 
 def reader_for(folder: Path, loaded: Loaded) -> Reader:

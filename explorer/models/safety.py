@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import pickle
 import re
@@ -111,9 +112,12 @@ def shards_of(index: Path) -> list[Path]:
     for name in dict.fromkeys(map(str, names.values())):
         if Path(name).is_absolute() or ".." in Path(name).parts or "\\" in name:
             raise GramscopeError(f"{index.name} points outside its folder ({name}): it was not opened.")
-        if not (index.parent / name).exists():
-            raise GramscopeError(f"{index.name} needs {name}, which is not beside it. Complete the download.")
-        shards.append(refuse_irregular_file(index.parent / name))
+        try:
+            shards.append(refuse_irregular_file(index.parent / name))
+        except GramscopeError as error:
+            raise GramscopeError(
+                f"{index.name} needs {name[:100]}, which is not beside it. Complete the download.", str(error)
+            ) from error
     return shards
 
 
@@ -194,7 +198,7 @@ class _CountedFile:
         self._progress(self._done, self._total, self._what)
 
     def read(self, size: int = -1) -> bytes:
-        data = self._file.read(size)
+        data = self._file.read(min(size, self._total))  # a claimed size is not believed
         self._count(len(data))
         return data
 
@@ -259,6 +263,17 @@ def _load_torch(path: Path, should_stop: ShouldStop, progress: Progress) -> Any:
     return value
 
 
+def _refuse_false_claim(file: Any, size: int) -> None:
+    """Raise ValueError if an array's header claims more numbers than its file or entry has room for."""
+    version = np.lib.format.read_magic(file)
+    headers = np.lib.format.read_array_header_1_0, np.lib.format.read_array_header_2_0
+    if version not in ((1, 0), (2, 0)):
+        raise ValueError(f"its format {version} is for named fields, not for numbers")
+    shape, _, dtype = headers[version[0] - 1](file)
+    if math.prod(shape) * dtype.itemsize > size:
+        raise ValueError(f"it claims the shape {shape}, for which it is too small")
+
+
 def load_arrays(path: str | Path) -> dict[str, np.ndarray]:
     """Read a `.npz`, or a `.npy` as its one array "array"; pickled objects are refused.
 
@@ -272,14 +287,21 @@ def load_arrays(path: str | Path) -> dict[str, np.ndarray]:
         if path.suffix == ".npz":
             with zipfile.ZipFile(path) as archive:
                 size = sum(entry.file_size for entry in archive.infolist())
-            if size > psutil.virtual_memory().available // 2:
-                raise GramscopeError(
-                    f"{path.name} unpacks to {size:,} bytes: more than this machine can hold."
-                )
+                if size > psutil.virtual_memory().available // 2:
+                    raise GramscopeError(
+                        f"{path.name} unpacks to {size:,} bytes: more than this machine can hold."
+                    )
+                for entry in archive.infolist():
+                    with archive.open(entry) as file:
+                        _refuse_false_claim(file, entry.file_size)
             with np.load(path, allow_pickle=False) as arrays:
                 return {name: arrays[name] for name in arrays.files}
+        with path.open("rb") as file:
+            _refuse_false_claim(file, path.stat().st_size)
         return {"array": np.load(path, allow_pickle=False)}
-    except (ValueError, EOFError, OSError, MemoryError, zipfile.BadZipFile, KeyError) as error:
+    except GramscopeError:
+        raise
+    except Exception as error:  # NumPy and what it reads with raise what they like
         raise GramscopeError(
             f"{path.name} is not a whole file of plain NumPy arrays (Python objects are not read). "
             "Save it again with numpy.save or numpy.savez.",
