@@ -13,16 +13,19 @@ import torch
 from numpy.typing import NDArray
 
 from explorer import stages
-from explorer.curves import CurveJob
+from explorer.curves import CurveJob, InputCurves, KeyCurves
 from explorer.devices import choose
 from explorer.errors import Stopped
 from explorer.health import score_health
+from explorer.input_notes import input_notes
 from explorer.maps import attention_map
 from explorer.maths.gram import Eigenpairs, Gram, key_gram
 from explorer.maths.outputs import Outputs
+from explorer.maths.outputs import errors as output_errors
 from explorer.models.base import Capture, Head, ShouldStop, Source, never
 from explorer.params import Params
-from explorer.result import Result, ScoreHealth, Spectrum
+from explorer.reread import Places, Reread, reread, seen
+from explorer.result import Bools, Result, ScoreHealth, Spectrum
 
 
 class Memo:
@@ -55,6 +58,8 @@ class _Scene:
     params: Params
     source: Source
     capture: Capture
+    read: Capture
+    """Of the input as it was read: contaminated, or `capture` itself."""
     head: Head
     positions: NDArray[np.int64]
     query: int | None
@@ -96,7 +101,7 @@ class Evaluator:
         GramscopeError
             What the person can mend: an input that does not suit, a device that is not there.
         Stopped
-            If `should_stop` said so before the first picture.
+            If `should_stop` said so in the middle of something.
         """
         if source is not self._source:
             self._turn_to(source)
@@ -109,7 +114,7 @@ class Evaluator:
             result = replace(result, moved=self._exact_spectrum(scene), final=job.done)
             yield result
         while not job.done and not should_stop():
-            job.advance()
+            job.advance(should_stop)
             yield replace(result, curves=job.curves, final=job.done)
 
     def _scene(self, p: Params, source: Source, should_stop: ShouldStop) -> _Scene:
@@ -126,16 +131,27 @@ class Evaluator:
         at_clean = (place, p.queries)
         clean = memo.get("clean", at_clean, lambda: stages.clean(head, p.queries == "symmetric"))
         _check(should_stop)
-        hit = (p.contamination, p.level, p.magnitude, p.seed, p.contaminate_values)
-        moved = memo.get("moved", (at_clean, hit), lambda: stages.move(clean, p))
+        query, positions = seen(whole, p.query)
+        read = capture
+        if p.change is None:
+            strength: Hashable = () if p.level == 0 else (p.contamination, p.level, p.magnitude, p.seed)
+            hit: Hashable = (strength, p.contaminate_values)
+            moved = memo.get("moved", (at_clean, hit), lambda: _move(clean, p))
+        else:
+            strength = hit = p.change
+            read = memo.get("read", (at, hit), lambda: _read(p, source, device, should_stop))
+            again = _again(p, read, positions)
+            moved = memo.get(
+                "moved", (at_clean, hit), lambda: stages.moved_by_input(again, p.queries == "symmetric")
+            )
+            query = again.query
         how = (at_clean, p.form, p.lam, p.mu, p.iterations)
         clean_outputs = memo.get("clean outputs", how, lambda: stages.attend(head, clean.queries, p))
         outputs = memo.get("outputs", (how, hit), lambda: stages.attend(moved.head, moved.queries, p))
-        spectral: Hashable = (place, hit[:-1])
+        spectral: Hashable = (place, strength)
         gram, pairs = memo.get("moved gram", spectral, lambda: self._moved_gram(place, moved, clean))
-        query, positions = _seen(whole, head, p.query)
         return _Scene(
-            params=p, source=source, capture=capture, head=head, positions=positions, query=query,
+            params=p, source=source, capture=capture, read=read, head=head, positions=positions, query=query,
             clean=clean, clean_outputs=clean_outputs, moved=moved, outputs=outputs, gram=gram, pairs=pairs,
             health=memo.get("health", place, lambda: score_health(head, whole.k.dtype)),
             inputs=memo.get("inputs", p.input.path, lambda: source.count(p.input)),
@@ -145,10 +161,10 @@ class Evaluator:
     def _moved_gram(
         self, place: Hashable, moved: stages.Moved, clean: stages.Clean
     ) -> tuple[Gram, Eigenpairs]:
-        if not bool(moved.hit.any()):
+        if moved.still:
             return clean.gram, clean.pairs
         gram = key_gram(moved.head.k, moved.head.scale)
-        if moved.head.k.shape[0] <= stages.CHEAP:
+        if moved.head.k.shape[0] <= stages.CHEAP or moved.kept is not None:
             return gram, stages.solve(gram)
         if self._warm is None or self._warm[0] != place:
             self._warm = (place, clean.pairs.leading(stages.LEADING).vectors)
@@ -160,33 +176,35 @@ class Evaluator:
         pairs = stages.solve(scene.gram)
         self._warm = (scene.place, pairs.leading(stages.LEADING).vectors)
         self._memo.put("moved gram", scene.spectral, (scene.gram, pairs))
-        return stages.spectrum(scene.gram, pairs, scene.clean.pairs)
+        return stages.moved_spectrum(scene.gram, pairs, scene.clean, scene.moved)
 
     def _job(self, scene: _Scene) -> CurveJob:
         p = scene.params
         what = (scene.place, p.but(level=0.0, variant="softmax", axes=(0, 1), centred=False))
-        return self._curves.get("curves", what, lambda: CurveJob(scene.clean, p))
+        return self._curves.get("curves", what, lambda: _curves(scene))
 
     def _result(self, scene: _Scene, begin: float) -> Result:
         p, clean, moved = scene.params, scene.clean, scene.moved
         values, title, formula = attention_map(p, clean, moved, scene.outputs.rpc, scene.gram)
         norms = clean.errors
+        touched = moved.touched.cpu().numpy()
+        left = None if moved.kept is None else moved.kept.cpu().numpy()
         return Result(
             params=p,
             source=scene.source.name,
-            tokens=scene.head.tokens,
-            positions=scene.positions,
+            tokens=moved.head.tokens,
+            positions=scene.positions if left is None else scene.positions[left],
             query=scene.query,
-            contaminated=moved.hit.any(-1).cpu().numpy(),
-            image=scene.capture.image,
+            contaminated=touched,
+            image=scene.read.image,
             grid=scene.capture.grid,
             map=values,
             map_title=title,
             map_formula=formula,
-            clean=stages.spectrum(clean.gram, clean.pairs),
-            moved=stages.spectrum(scene.gram, scene.pairs, clean.pairs),
+            clean=stages.clean_spectrum(clean, moved),
+            moved=stages.moved_spectrum(scene.gram, scene.pairs, clean, moved),
             projection=stages.projection(clean, moved, p),
-            errors=stages.errors(scene.clean_outputs, scene.outputs),
+            errors=stages.errors(scene.clean_outputs, scene.outputs, moved),
             pursuit=stages.pursuit(moved, scene.clean_outputs, scene.outputs, p),
             curves=None,
             log10_norm_phi=float(norms.log_phi) / stages.LN10,
@@ -198,7 +216,12 @@ class Evaluator:
             length=len(scene.capture.tokens),
             inputs=scene.inputs,
             captured_bytes=sum(heads.bytes for heads in scene.capture.layers.values()),
-            text=scene.capture.text,
+            text=scene.read.text,
+            clean_text=scene.capture.text,
+            clean_image=scene.capture.image,
+            clean_tokens=scene.head.tokens,
+            changed=touched if p.key_kind is None else np.zeros_like(touched),
+            clean_changed=_clean_changed(scene, touched, left),
             device=clean.head.k.device.type,
             dtype=str(clean.head.k.dtype).removeprefix("torch."),
             milliseconds=(time.perf_counter() - begin) * 1e3,
@@ -215,20 +238,51 @@ def _check(should_stop: ShouldStop) -> None:
         raise Stopped
 
 
-def _seen(whole: Head, head: Head, query: int | None) -> tuple[int | None, NDArray[np.int64]]:
-    """Return the query whose view this is (None without a mask) and the places of the tokens shown."""
-    n = whole.k.shape[0]
-    if whole.mask is None or bool(whole.mask.all()):
-        return None, np.arange(n)
-    if query is None:
-        query = int(torch.nonzero(whole.mask.any(-1)).max())
-    visible = whole.mask[query].clone()
-    visible[query] = True
-    return query, torch.nonzero(visible).flatten().cpu().numpy()
+def _move(clean: stages.Clean, p: Params) -> stages.Moved:
+    """Contaminate the keys; contamination of the input at level 0 leaves all as it is."""
+    return stages.leave(clean) if p.key_kind is None else stages.move(clean, p.key_kind, p)
+
+
+def _read(p: Params, source: Source, device: torch.device, should_stop: ShouldStop) -> Capture:
+    """Let the model read the contaminated input."""
+    source.refuse_entry(p.contamination)
+    return source.capture([p.layer], replace(p.input, change=p.change), device, should_stop)
+
+
+def _again(p: Params, read: Capture, positions: Places) -> Reread:
+    return reread(read, p.layer, p.head, p.query, positions)
+
+
+def _curves(scene: _Scene) -> CurveJob:
+    p, clean = scene.params, scene.clean
+    if p.key_kind is not None:
+        return KeyCurves(clean, p.key_kind, p)
+    device = clean.head.k.device
+
+    def errors_at(at: Params, should_stop: ShouldStop) -> dict[str, torch.Tensor]:
+        if at.change is None:
+            return output_errors(scene.clean_outputs, scene.clean_outputs)
+        again = _again(at, _read(at, scene.source, device, should_stop), scene.positions)
+        stages.use_threads(clean.head.k.shape[0])
+        moved = stages.moved_by_input(again, at.queries == "symmetric")
+        outputs = stages.attend(moved.head, moved.queries, at)
+        return output_errors(stages.comparable(scene.clean_outputs, moved), outputs)
+
+    return InputCurves(errors_at, p)
+
+
+def _clean_changed(scene: _Scene, touched: Bools, left: Places | None) -> Bools:
+    """Return which tokens of the clean head are others in the contaminated input, or gone."""
+    changed = np.ones(len(scene.positions), dtype=np.bool_)
+    if scene.params.key_kind is not None:
+        return ~changed
+    changed[slice(None) if left is None else left] = touched
+    return changed
 
 
 def _notes(scene: _Scene) -> tuple[str, ...]:
-    head, notes = scene.head, list(scene.capture.notes)
+    head, notes = scene.head, list(dict.fromkeys((*scene.capture.notes, *scene.read.notes)))
+    notes += input_notes(scene.params, scene.capture, scene.read, scene.positions, scene.moved)
     heads = scene.capture.layers[scene.params.layer]
     if scene.query is not None:
         token = scene.capture.tokens[scene.query].text
@@ -245,5 +299,6 @@ def _notes(scene: _Scene) -> tuple[str, ...]:
     if reason:
         notes.append(reason)
     if scene.params.queries == "asymmetric":
-        notes.append("Asymmetric RPC, an extension: the head's own clean queries attend to the pursued keys.")
+        whose = "clean" if scene.params.key_kind else "own"
+        notes.append(f"Asymmetric RPC, an extension: the head's {whose} queries attend to the pursued keys.")
     return tuple(notes)

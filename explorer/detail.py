@@ -22,7 +22,7 @@ class Decomposition:
     added : ndarray, shape (N, D)
         K' − K, the true contamination.
     hit : ndarray of bool, shape (N, D)
-        The contaminated entries.
+        The contaminated entries; where the contamination entered at the input, all that it moved.
     low, sparse : ndarray, shape (iterations, N, D)
         L and S after each iteration.
     """

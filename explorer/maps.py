@@ -21,29 +21,30 @@ def attention_map(
     """Return the map of `p.variant`, what it is in words, and its formula; NaN where a mask hides a key."""
     dirty = p.level > 0
     keys = "K′" if dirty else "K"
-    queries = keys if p.queries == "symmetric" else "Q"
+    own = "Q′" if dirty and p.key_kind is None else "Q"
+    queries = keys if p.queries == "symmetric" else own
     soft = f"softmax(τ {queries} {keys}ᵀ)"
-    pursued = "softmax(τ C Cᵀ)" if p.queries == "symmetric" else "softmax(τ Q Cᵀ)"
+    pursued = "softmax(τ C Cᵀ)" if p.queries == "symmetric" else f"softmax(τ {own} Cᵀ)"
     after = " after contamination" if dirty else ""
     if p.variant == "gram":
         return _gram(gram, after)
     if p.variant == "model":
-        weights = _weights(clean, clean.head.q)
-        return _hidden(numpy(weights), clean), "The head's own attention, clean", "softmax(τ Q Kᵀ)"
+        weights = _left(_weights(clean, clean.head.q), moved)
+        return _hidden(numpy(weights), moved), "The head's own attention, clean", "softmax(τ Q Kᵀ)"
     softmax = _moved(moved)
     if p.variant == "softmax":
-        return _hidden(numpy(softmax), clean), f"Softmax attention{after}", soft
+        return _hidden(numpy(softmax), moved), f"Softmax attention{after}", soft
     if p.variant in ("rpc", "difference"):
         if rpc is None:
-            empty = np.full((clean.head.k.shape[0],) * 2, math.nan)
+            empty = np.full((moved.head.k.shape[0],) * 2, math.nan)
             return empty, "RPC is not defined for this head", ""
         if p.variant == "rpc":
-            return _hidden(numpy(_rpc(rpc, moved)), clean), f"RPC attention{after}", pursued
+            return _hidden(numpy(_rpc(rpc, moved)), moved), f"RPC attention{after}", pursued
         difference = _rpc(rpc, moved) - softmax
-        return _hidden(numpy(difference), clean), f"RPC − softmax{after}", f"{pursued} − {soft}"
-    change = softmax - _weights(clean, clean.queries)
-    own = "softmax(τ K Kᵀ)" if p.queries == "symmetric" else "softmax(τ Q Kᵀ)"
-    return _hidden(numpy(change), clean), "Softmax, contaminated − clean", f"{soft} − {own}"
+        return _hidden(numpy(difference), moved), f"RPC − softmax{after}", f"{pursued} − {soft}"
+    change = softmax - _left(_weights(clean, clean.queries), moved)
+    before = "softmax(τ K Kᵀ)" if p.queries == "symmetric" else "softmax(τ Q Kᵀ)"
+    return _hidden(numpy(change), moved), "Softmax, contaminated − clean", f"{soft} − {before}"
 
 
 def _weights(clean: Clean, queries: Tensor) -> Tensor:
@@ -72,7 +73,12 @@ def _gram(gram: Gram, after: str) -> tuple[Array, str, str]:
     return values * 10.0 ** (scale10 - unit), f"Centred key Gram matrix{after}", formula
 
 
-def _hidden(values: Array, clean: Clean) -> Array:
-    if clean.head.mask is None:
+def _left(weights: Tensor, moved: Moved) -> Tensor:
+    """Return the weights between the tokens that are left; without the others rows add up to less than 1."""
+    return moved.left(moved.left(weights).mT).mT
+
+
+def _hidden(values: Array, moved: Moved) -> Array:
+    if moved.head.mask is None:
         return values
-    return np.where(clean.head.mask.cpu().numpy(), values, math.nan)
+    return np.where(moved.head.mask.cpu().numpy(), values, math.nan)

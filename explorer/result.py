@@ -228,8 +228,10 @@ class Result:
     query : int or None
         For a masked head, the place (in the input) of the query whose view this is.
     contaminated : ndarray of bool, shape (N,)
-        Tokens of which an entry was contaminated.
-    image, grid
+        Tokens of which an entry of the key, or the word or patch of the input, was contaminated.
+    image : ndarray of uint8, shape (H, W, 3), or None
+        What the model saw: contaminated where the contamination enters at the input.
+    grid
         As in `explorer.models.base.Capture`.
     map : ndarray, shape (N, N)
         The map that `params.variant` names; row i is query i. NaN where masked.
@@ -254,7 +256,17 @@ class Result:
     captured_bytes : int
         Memory of the captured layer's heads.
     text : str
-        The text that was read; empty for other inputs.
+        The text that was read, contaminated or not; empty for other inputs.
+    clean_text : str
+        The text before contamination.
+    clean_image : ndarray of uint8, shape (H, W, 3), or None
+        The image before contamination.
+    clean_tokens : tuple of Token
+        The tokens of the clean head: more than `tokens` where words are deleted.
+    changed : ndarray of bool, shape (N,)
+        Tokens whose word or patch of the *input* was contaminated.
+    clean_changed : ndarray of bool, shape (len(clean_tokens),)
+        Tokens of the clean input that are others now, or gone.
     health : ScoreHealth or None
     decomposition : Decomposition or None
         None where RPC is not defined for this head.
@@ -299,6 +311,11 @@ class Result:
     inputs: int = 1
     captured_bytes: int = 0
     text: str = ""
+    clean_text: str = ""
+    clean_image: NDArray[np.uint8] | None = None
+    clean_tokens: tuple[Token, ...] = ()
+    changed: Bools = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    clean_changed: Bools = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     health: ScoreHealth | None = None
     decomposition: Decomposition | None = None
     head: Head | None = None

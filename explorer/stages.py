@@ -27,7 +27,8 @@ from explorer.maths.outputs import errors as output_errors
 from explorer.maths.projection import ProjectionErrors, project_keys, projection_errors
 from explorer.maths.rpc import Pap, default_lambda
 from explorer.models.base import Head
-from explorer.params import Params
+from explorer.params import KeyKind, Params
+from explorer.reread import Reread
 from explorer.result import Array, Errors, Projection, Pursuit, Spectrum
 
 CHEAP = 256
@@ -101,24 +102,64 @@ def clean(head: Head, symmetric: bool) -> Clean:
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """The same head with contaminated keys."""
+    """The same head after contamination, of its keys or of what the model read.
+
+    Attributes
+    ----------
+    head : Head
+        Of the N' tokens that are left, all where none was deleted.
+    queries : Tensor, shape (N', D)
+    weights : Tensor, shape (N', N')
+        softmax(τ q' k'ᵀ) over all keys shown, without mask: the kernel's own.
+    touched : Tensor of bool, shape (N',)
+        Tokens that were hit: an entry of their key, or their word or patch of the input.
+    hit : Tensor of bool, shape (N', D), or None
+        Which entries of the keys were hit; None where the contamination entered at the input.
+    kept : Tensor of int, shape (N',), or None
+        Each token's place among the clean ones; None: the same.
+    still : bool
+        Whether nothing is contaminated.
+    """
 
     head: Head
     queries: Tensor
-    hit: Tensor
     weights: Tensor
-    """softmax(τ q' k'ᵀ) over all keys shown, without mask: the kernel's own."""
+    touched: Tensor
+    hit: Tensor | None
+    kept: Tensor | None = None
+    still: bool = False
+
+    def left(self, clean: Tensor) -> Tensor:
+        """Return the rows of something clean, (N, ·), that belong to the tokens that are left."""
+        return clean if self.kept is None else clean[self.kept]
 
 
-def move(c: Clean, p: Params) -> Moved:
+def move(c: Clean, kind: KeyKind, p: Params) -> Moved:
     """Contaminate the head's keys, and its values where asked."""
-    hit = contaminate(c.head.k, p.contamination, p.level, p.magnitude, p.seed)
+    hit = contaminate(c.head.k, kind, p.level, p.magnitude, p.seed)
     v = c.head.v
     if p.contaminate_values:
-        v = contaminate(v, p.contamination, p.level, p.magnitude, p.seed).values
+        v = contaminate(v, kind, p.level, p.magnitude, p.seed).values
     head = replace(c.head, k=hit.values, v=v)
     queries = head.k if p.queries == "symmetric" else c.queries
-    return Moved(head, queries, hit.hit, attention_weights(queries, head.k, head.scale))
+    weights = attention_weights(queries, head.k, head.scale)
+    touched = hit.hit.any(-1)
+    return Moved(head, queries, weights, touched, hit.hit, still=not bool(touched.any()))
+
+
+def leave(c: Clean) -> Moved:
+    """Return the head as it is: nothing enters at the input."""
+    hit = torch.zeros_like(c.head.k, dtype=torch.bool)
+    weights = attention_weights(c.queries, c.head.k, c.head.scale)
+    return Moved(c.head, c.queries, weights, hit.any(-1), hit, still=True)
+
+
+def moved_by_input(again: Reread, symmetric: bool) -> Moved:
+    """Take queries, keys and values of the head from the model's pass over the contaminated input."""
+    head = prepare(again.whole, again.at)
+    queries = head.k if symmetric else head.q
+    weights = attention_weights(queries, head.k, head.scale)
+    return Moved(head, queries, weights, again.touched, None, again.kept)
 
 
 def convention(head: Head, p: Params) -> Convention:
@@ -135,15 +176,35 @@ def attend(head: Head, queries: Tensor, p: Params) -> Outputs:
     return head_outputs(queries, head.k, head.v, head.scale, convention(head, p), trace=True)
 
 
-def spectrum(gram: Gram, pairs: Eigenpairs, like: Eigenpairs | None = None) -> Spectrum:
-    """Describe a spectrum; vectors take the signs that agree with those of `like`."""
+def clean_spectrum(c: Clean, m: Moved) -> Spectrum:
+    """Describe the clean spectrum, its vectors at the tokens that are left."""
+    return spectrum(c.gram, c.pairs, rows=m.kept)
+
+
+def moved_spectrum(gram: Gram, pairs: Eigenpairs, c: Clean, m: Moved) -> Spectrum:
+    """Describe the contaminated spectrum; vectors take the signs that agree with the clean ones."""
+    return spectrum(gram, pairs, like=m.left(c.pairs.leading(SHOWN).vectors))
+
+
+def spectrum(
+    gram: Gram, pairs: Eigenpairs, like: Tensor | None = None, rows: Tensor | None = None
+) -> Spectrum:
+    """Describe a spectrum.
+
+    Parameters
+    ----------
+    like : Tensor, shape (N, m), or None
+        Vectors with whose signs those found should agree.
+    rows : Tensor of int or None
+        The tokens of which the vectors' entries are shown; None: all.
+    """
     log_scale = float(gram.log_scale) / LN10
     above = pairs.values > gram.tolerance
     count = int(above.sum())
     shown = pairs.leading(min(SHOWN, count))
     vectors = shown.vectors
     if like is not None:
-        other = like.leading(vectors.shape[-1]).vectors
+        other = like[:, : vectors.shape[-1]]
         common = other.shape[-1]
         agree = (vectors[:, :common] * other).sum(-2, keepdim=True) < 0
         vectors = torch.cat(
@@ -152,7 +213,7 @@ def spectrum(gram: Gram, pairs: Eigenpairs, like: Eigenpairs | None = None) -> S
     return Spectrum(
         log10_values=numpy(pairs.values[:count].log10()) + log_scale,
         share=numpy(variance_share(gram, pairs)[:count]),
-        vectors=numpy(vectors),
+        vectors=numpy(vectors if rows is None else vectors[rows]),
         identifiable=shown.identifiable.cpu().numpy(),
         log10_tolerance=float(gram.tolerance.log10()) + log_scale,
         rank=int(pairs.rank) if pairs.exact and pairs.values.shape[-1] == gram.matrix.shape[-1] else None,
@@ -167,10 +228,10 @@ def projection(c: Clean, m: Moved, p: Params) -> Projection | None:
     if int(c.pairs.rank) <= max(axes) or max(axes) >= SHOWN:
         return None
     vstar = c.vstar[:, axes]
-    keys, queries = c.keys_on_axes[:, axes], c.queries_on_axes[:, axes]
+    keys, queries = m.left(c.keys_on_axes[:, axes]), m.left(c.queries_on_axes[:, axes])
     moved_queries, moved_keys = queries, keys
-    if bool(m.hit.any()):
-        moved_queries = m.weights @ vstar
+    if not m.still:
+        moved_queries = m.weights @ m.left(vstar)
         moved_keys = attention_weights(m.head.k, c.head.k, c.head.scale) @ vstar
     centre = keys.mean(0) if p.centred else torch.zeros_like(keys[0])
     points = [numpy(x - centre) for x in (queries, keys, moved_queries, moved_keys)]
@@ -181,8 +242,24 @@ def projection(c: Clean, m: Moved, p: Params) -> Projection | None:
     return Projection(queries_at, keys_at, moved_queries_at, moved_keys_at, p.axes, float(unit))
 
 
-def errors(clean: Outputs, moved: Outputs) -> Errors:
-    """Compute the three errors and the two references of one level; NaN where RPC is not defined."""
+def comparable(clean: Outputs, m: Moved) -> Outputs:
+    """Return the clean outputs of the tokens that are left."""
+    rpc = clean.rpc
+    return replace(
+        clean,
+        softmax=m.left(clean.softmax),
+        rpc=None if rpc is None else replace(rpc, output=m.left(rpc.output)),
+        uniform=m.left(clean.uniform),
+        clipped=m.left(clean.clipped),
+    )
+
+
+def errors(clean: Outputs, moved: Outputs, m: Moved) -> Errors:
+    """Compute the three errors and the two references of one level; NaN where RPC is not defined.
+
+    Each token that is left is compared with its own clean output.
+    """
+    clean = comparable(clean, m)
     found = {name: float(error) for name, error in output_errors(clean, moved).items()}
     softmax = numpy(error_by_token(moved.softmax, clean.softmax))
     rpc = np.full_like(softmax, math.nan)
@@ -197,7 +274,7 @@ def pursuit(m: Moved, clean: Outputs, moved: Outputs, p: Params) -> Pursuit | No
     rpc = moved.rpc
     if rpc is None or clean.rpc is None or rpc.residuals is None or clean.rpc.residuals is None:
         return None
-    precision, recall = support_scores(rpc.sparse, m.hit)
+    precision, recall = (None, None) if m.hit is None else support_scores(rpc.sparse, m.hit)
     return Pursuit(
         residuals=numpy(rpc.residuals),
         clean_residuals=numpy(clean.rpc.residuals),
@@ -214,10 +291,11 @@ def decomposition(c: Clean, m: Moved, rpc: Pap | None) -> Decomposition | None:
     """Lay the pursuit's L and S beside what was added to the keys; None without a pursuit."""
     if rpc is None or rpc.trace_low is None or rpc.trace_sparse is None:
         return None
+    added = m.head.k - m.left(c.head.k)
     return Decomposition(
         keys=numpy(m.head.k),
-        added=numpy(m.head.k - c.head.k),
-        hit=m.hit.cpu().numpy(),
+        added=numpy(added),
+        hit=(added != 0 if m.hit is None else m.hit).cpu().numpy(),
         low=numpy(rpc.trace_low),
         sparse=numpy(rpc.trace_sparse),
     )

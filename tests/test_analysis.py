@@ -122,7 +122,7 @@ def test_the_projection_is_attention_with_v_star_for_the_chosen_query() -> None:
     head = stages.prepare(whole, 7)
     clean = stages.clean(head, symmetric=False)
     p = Params(queries="asymmetric")
-    projected = stages.projection(clean, stages.move(clean, p), p)
+    projected = stages.projection(clean, stages.leave(clean), p)
     full = attention(head.q, head.k, clean.vstar, head.scale, head.mask)[-1, :2]
     mine = projected.queries[-1] * 10**projected.log10_unit
     np.testing.assert_allclose(mine, full.numpy() * np.exp(clean.log_scale), rtol=1e-9)

@@ -18,13 +18,28 @@ PACKAGE = ROOT / "explorer"
 HEAVY = {"torch", "transformers", "sklearn", "scipy", "safetensors", "joblib", "PIL"}
 QT = {"PySide6", "shiboken6", "pyqtgraph"}
 GROUPS = {
-    "base": ("", "__version__", "errors", "params", "detail", "result", "fields", "console", "answers"),
+    "base": (
+        "",
+        "__version__",
+        "errors",
+        "params",
+        "detail",
+        "result",
+        "fields",
+        "console",
+        "answers",
+        "asked",
+        "quantities",
+        "comparison",
+    ),
     "settings": ("settings", "logs", "units"),
     "maths": ("maths",),
     "models": ("models",),
     "analysis": (
         "analysis",
         "stages",
+        "reread",
+        "input_notes",
         "curves",
         "devices",
         "maps",
@@ -33,9 +48,10 @@ GROUPS = {
         "exchanged",
         "predictions",
         "prediction_words",
+        "overview",
     ),
     "sessions": ("session", "script"),
-    "report": ("report",),
+    "report": ("report", "evidence"),
     "lab": ("lab",),
     "study": ("study",),
     "state": ("state", "runner", "tasks", "streams", "threads", "history", "preload"),
@@ -52,11 +68,11 @@ MAY_IMPORT = {
     "models": ("base", "settings", "maths"),
     "analysis": ("base", "maths", "models"),
     "sessions": COMPUTING,
-    "report": COMPUTING,
+    "report": (*COMPUTING, "sessions"),
     "lab": COMPUTING,
     "study": COMPUTING,
     "state": (*COMPUTING, "sessions"),
-    "views": ("base", "analysis", "state", "study"),
+    "views": ("base", "analysis", "state", "study", "lab"),
     "ui": tuple(group for group in GROUPS if group != "program"),
     "program": tuple(GROUPS),
 }
@@ -139,7 +155,7 @@ def test_every_module_has_a_place(name: str) -> None:
 
 @cache
 def defines_a_view(module: str) -> bool:
-    """Whether `module` (or the module a name was taken from) holds a panel, a class derived from View."""
+    """Whether `module` (or the module a name was taken from) holds a panel, derived from a kind of View."""
     path = modules().get(module) or modules()[module.rpartition(".")[0]]
     bases = [
         base
@@ -147,7 +163,7 @@ def defines_a_view(module: str) -> bool:
         if isinstance(node, ast.ClassDef)
         for base in node.bases
     ]
-    return any(isinstance(base, ast.Name) and base.id == "View" for base in bases)
+    return any(isinstance(base, ast.Name) and base.id in ("View", "LabView", "CompareView") for base in bases)
 
 
 def allowed(importer: str, imported: str) -> bool:
@@ -156,6 +172,8 @@ def allowed(importer: str, imported: str) -> bool:
     if here == "views" and there in ("views", "ui"):
         look = imported.startswith("explorer.ui.theme") or imported == "explorer.ui"
         return look or (there == "views" and not defines_a_view(imported))
+    if here == "views" and imported.startswith("explorer.maths.evidence_names"):
+        return True
     return there in (here, *MAY_IMPORT[here])
 
 
