@@ -62,8 +62,9 @@ def default_lambda(form: Form, n: int, d: int) -> float:
 def default_mu(k: Tensor, width: int) -> Tensor:
     """Compute μ = N·W/(4‖K‖₁) over each head's entries, shape (…); 1 for keys that are all zero."""
     size = k.abs().sum((-2, -1))
-    mu = k.shape[-2] * width / (4 * torch.where(size > 0, size, 1.0))
-    return torch.where(size > 0, mu.clamp_max(torch.finfo(mu.dtype).max), 1.0)
+    there = size > 0
+    mu = k.shape[-2] * width / 4 / torch.where(there, size, 1.0)
+    return torch.where(there, mu.clamp_max(torch.finfo(mu.dtype).max), 1.0)
 
 
 def pap(
@@ -123,35 +124,42 @@ def pap(
     upper = threshold[..., None, None]
     lower = -upper
     operands = (q, k, v, upper) if queries == "asymmetric" else (k, v, upper)
-    low = dual = k.new_zeros(()).expand(torch.broadcast_shapes(*(x.shape for x in operands)))
-    space, joint, other = _scratch(low, *operands)
+    shape = torch.broadcast_shapes(*(x.shape for x in operands))
+    space, joint, other = _scratch(k, shape, *operands)
+    gap = k.expand(shape)
+    low = dual = torch.empty(0)
     steps: list[tuple[Tensor, Tensor]] = []
     for i in range(iterations):
-        gap = torch.sub(k, low, out=space).add_(dual)
+        if i > 0:
+            gap = torch.sub(k, low, out=space).add_(dual)
         rest = torch.minimum(torch.maximum(gap, lower, out=joint), upper, out=joint)
         if trace or i == iterations - 1:
             sparse = gap - rest
-        joined = rest.add_(low)
-        c = torch.sub(joined, dual, alpha=2, out=space) if form == "published" else joined
+        c = joined = rest if i == 0 else rest.add_(low)
+        if i > 0 and form == "published":
+            c = torch.sub(joined, dual, alpha=2, out=space)
         asking = c if queries == "symmetric" else q
         low = fused_attention(asking, c, v, scale, mask, bias, softcap)
-        dual = torch.sub(joined, low, out=other)
+        if i < iterations - 1:
+            dual = torch.sub(joined, low, out=other)
         if trace:
             steps.append((low, sparse))
     result = Pap(low, sparse, c, asking, mu, threshold)
     return _with_trace(result, k, steps) if trace else result
 
 
-def _scratch(like: Tensor, *operands: Tensor) -> tuple[Tensor, Tensor, Tensor] | tuple[None, None, None]:
+def _scratch(
+    like: Tensor, shape: torch.Size, *operands: Tensor
+) -> tuple[Tensor, Tensor, Tensor] | tuple[None, None, None]:
     """Return memory for intermediate results, so that none is asked for in the loop; none under autograd."""
     if torch.is_grad_enabled() and any(x.requires_grad for x in operands):
         return None, None, None
-    return like.new_empty(like.shape), like.new_empty(like.shape), like.new_empty(like.shape)
+    return like.new_empty(shape), like.new_empty(shape), like.new_empty(shape)
 
 
 def _threshold(lam: float | Tensor, mu: Tensor, form: Form) -> Tensor:
-    lam = torch.as_tensor(lam, dtype=mu.dtype, device=mu.device)
-    t = lam * mu if form == "published" else lam / mu
+    lam = lam.to(mu) if isinstance(lam, Tensor) else lam
+    t = mu * lam if form == "published" else lam / mu
     return t.clamp_max(torch.finfo(t.dtype).max)
 
 
