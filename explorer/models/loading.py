@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor, nn, random
+from torch import Tensor, device, nn, random
 
 from explorer.errors import GramscopeError
 from explorer.models.attention_calls import register, tap
 from explorer.models.base import ShouldStop, never
 from explorer.models.checkpoint import read_weights, weight_files
-from explorer.models.configs import read_config
+from explorer.models.configs import nested_items, read_config
 from explorer.models.model_heads import class_with_head, head_of
 from explorer.models.offline import transformers
 from explorer.models.safety import Progress, silent
@@ -110,6 +110,21 @@ def watch(model: Any, info: dict[str, Any]) -> Loaded:
     return Loaded(model.requires_grad_(False), body, body.config, notes, headless=bool(notes))
 
 
+def _refuse_larger(kind: Any, config: Any, weights: dict[str, Tensor]) -> None:
+    """Raise ValueError if the model would need far more numbers than there are, before it takes the memory.
+
+    It is laid out without memory to count them, where a setting exceeds every dimension of the weights.
+    """
+    widest = max((max(weight.shape, default=0) for weight in weights.values()), default=0)
+    if all(value <= widest for _, value in nested_items(config.to_dict()) if type(value) is int):
+        return
+    with device("meta"):
+        needed = sum(parameter.numel() for parameter in kind(config).parameters())
+    stored = sum(weight.numel() for weight in weights.values())
+    if needed > 2 * stored:
+        raise ValueError(f"the config describes a model of {needed:,} numbers, and the files hold {stored:,}")
+
+
 def build(config: Any, weights: dict[str, Tensor]) -> Loaded:
     """Make the model of a configuration and fill it.
 
@@ -121,6 +136,7 @@ def build(config: Any, weights: dict[str, Tensor]) -> Loaded:
     config.use_cache = False
     kind = model_class(config, weights)
     try:
+        _refuse_larger(kind, config, weights)
         model, info = kind.from_pretrained(
             None, config=config, state_dict=weights, dtype="auto",
             attn_implementation=register(), output_loading_info=True,

@@ -32,9 +32,12 @@ def interleaved(weight: np.ndarray, heads: int) -> np.ndarray:
 @pytest.fixture(scope="module")
 def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tiny Llama as GGUF."""
+    return write_llama(tmp_path_factory.mktemp("gguf") / "tiny.gguf")
+
+
+def write_llama(path: Path) -> Path:
     model = FAMILIES["llama"].make()
     config, weights = model.config, {name: value.numpy() for name, value in model.state_dict().items()}
-    path = tmp_path_factory.mktemp("gguf") / "tiny.gguf"
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)

@@ -1,0 +1,49 @@
+"""Damaged files: a sentence or a picture; no crash, no code run, no memory above 2 GiB, no hang above 5 s."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.hunt import CASES, hunt, plan_of
+from tests.fuzz.mutate import damaged
+from tests.fuzz.readers import READERS
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="memory is limited as Linux does it"),
+    pytest.mark.timeout(3000),
+]
+
+
+@pytest.mark.parametrize("count", [1000, pytest.param(20_000, marks=pytest.mark.long)])
+def test_damaged_files(count: int) -> None:
+    read, broken = hunt(plan_of(count))
+    print(f"\n{read} inputs read by {len(READERS)} readers")
+    assert broken == [], "python -m tests.fuzz.hunt keeps them"
+    assert read >= count
+
+
+def test_what_once_broke_a_reader() -> None:
+    names = tuple(sorted(folder.name for folder in CASES.iterdir()))
+    read, broken = hunt(plan_of(0, names=names), CASES)
+    assert broken == []
+    assert read == sum(path.is_file() for path in CASES.rglob("*"))
+
+
+def test_the_watch_sees_what_it_should(tmp_path: Path) -> None:
+    """A reader that starts a program, hangs, ends the process or takes all memory is found out."""
+    from tests.fuzz import bad_reader
+
+    _, broken = bad_reader.hunted()
+    assert [found.label for found in broken] == ["0", "1", "2", "3", "4"]
+    told = "\n".join(found.how for found in broken)
+    for sign in ("os.system", "Timeout", "the process ended", "more than", "ZeroDivisionError"):
+        assert sign in told
+
+
+def test_damage_is_the_same_for_the_same_seed() -> None:
+    valid = bytes(range(256)) * 4
+    assert damaged(valid, 3, False) == damaged(valid, 3, False)
+    assert len({damaged(valid, seed, False) for seed in range(50)}) > 40
