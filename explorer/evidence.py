@@ -24,6 +24,7 @@ from explorer.report.collect import layer_evidence
 from explorer.report.compute import Desk, Record, stages
 from explorer.report.figures import figures_of, survivors
 from explorer.report.plan import Checkpoint, Unit, inputs_of, units_of
+from explorer.report.run import Progress, ReportOutcome, write_report
 from explorer.report.series import Line, along_training, over_inputs
 from explorer.report.whole import Whole, assemble, number_of, placed
 from explorer.session import Origin
@@ -45,11 +46,14 @@ class Work:
         In the report's order.
     desk : Desk
         To which the open source is lent.
+    series : int
+        How many checkpoints the series has of which the source is the last; 0: it is none.
     """
 
     source: Source
     units: tuple[Unit, ...]
     desk: Desk
+    series: int = 0
 
     @property
     def ordered(self) -> list[Unit]:
@@ -79,12 +83,7 @@ def plan(source: Source, origin: Origin, params: Params, asked: Asked) -> Work:
         source, wanted, inputs_of(source, [params.input], asked.inputs), device=params.device, draws=draws,
         untrained=asked.untrained,
     )  # fmt: skip
-    return Work(source, tuple(units), Desk({wanted[-1]: source}))
-
-
-def steps_of(origin: Origin) -> int:
-    """Return how many checkpoints the series has that an origin names; 0 where it is none."""
-    return len(series_of([Path(path) for path in origin.paths]))
+    return Work(source, tuple(units), Desk({wanted[-1]: source}), len(members))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +102,8 @@ class Findings:
         Units that are complete.
     seconds : float or None
         An estimate of the time that all will take, made before the start.
+    series : int
+        How many checkpoints could be measured; 0: the source is no series.
     """
 
     whole: Whole
@@ -112,6 +113,7 @@ class Findings:
     head_names: tuple[str, ...] = ()
     done: int = 0
     seconds: float | None = None
+    series: int = 0
 
     @property
     def total(self) -> int:
@@ -294,6 +296,31 @@ def _findings(
         head_names=tuple(getattr(source, "head_labels", ())),
         done=len(records) - (unfinished is not None),
         seconds=seconds,
+        series=work.series,
+    )
+
+
+def report(
+    source: Source,
+    origin: Origin,
+    params: Params,
+    asked: Asked,
+    folder: Path,
+    kept: Mapping[str, Record],
+    progress: Progress,
+    should_stop: ShouldStop,
+) -> ReportOutcome:
+    """Write the report of what is asked for, as `gramscope report` does, computing only what is not kept.
+
+    Raises
+    ------
+    GramscopeError
+        If nothing can be written.
+    """
+    work = plan(source, origin, params, asked)
+    known = {unit.key: kept[unit.key] for unit in work.units if unit.key in kept}
+    return write_report(
+        work.units, folder, known=known, desk=work.desk, progress=progress, should_stop=should_stop
     )
 
 

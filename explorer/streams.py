@@ -29,12 +29,15 @@ class Stream(QObject):
         Nothing more will come.
     failed(Exception)
     running_changed(bool)
+    progressed(int, int, str)
+        Done, total and what is being done; emitted by who knows it from the items.
     """
 
     item = Signal(object)
     finished = Signal()
     failed = Signal(object)
     running_changed = Signal(bool)
+    progressed = Signal(int, int, str)
     _woken = Signal()
 
     def __init__(self, name: str, *, inline: bool = False, parent: QObject | None = None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QElapsedTimer
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
+from explorer.streams import Stream
 from explorer.tasks import Task
 
 LONG_S = 10.0
@@ -39,7 +40,7 @@ class TaskProgress(QWidget):
     cancel : QPushButton
     """
 
-    def __init__(self, task: Task, tip: str = "Stop this and keep what is shown.") -> None:
+    def __init__(self, task: Task | Stream, tip: str = "Stop this and keep what is shown.") -> None:
         super().__init__()
         self._task = task
         self._clock = QElapsedTimer()

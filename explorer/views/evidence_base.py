@@ -11,6 +11,8 @@ from explorer.views.picture import Picture, Provenance
 if TYPE_CHECKING:
     from explorer.evidence import Findings
 
+SHORTEST, WIDEST, WIDEST_LIST = 12, 150, 260
+"""Of a chooser in a header: characters, and pixels closed and open."""
 NOTHING_YET = "Nothing is measured yet. Open a model, and this panel fills in."
 
 
@@ -72,6 +74,10 @@ class EvidencePicture(Picture):
 
     def _chooser(self, choices: dict[str, str], name: str, tip: str) -> QComboBox:
         box = QComboBox()
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        box.setMinimumContentsLength(SHORTEST)
+        box.setMaximumWidth(WIDEST)
+        box.view().setMinimumWidth(WIDEST_LIST)
         for key, words in choices.items():
             box.addItem(words, key)
         box.setAccessibleName(name)

@@ -42,7 +42,7 @@ class EvidenceMap(EvidencePicture):
     """
 
     name = "evidence_map"
-    title = "V against V*, head by head"
+    title = "V against V*"
     help = (
         "Each cell is one query head: a measure of agreement between its learned values V and the values V* "
         "that kernel PCA of its keys prescribes, or its z-score, the distance from the mean of a null in "
@@ -75,8 +75,6 @@ class EvidenceMap(EvidencePicture):
             {measure.key: measure.label for measure in MEASURES}, "Measure", "Which measure of V against V*"
         )
         self._shown = self._chooser(SHOWN, "Shown", "The measure as it stands, or its z-score against a null")
-        self._measure.setMaximumWidth(190)
-        self._shown.setMaximumWidth(190)
         self._measure.currentIndexChanged.connect(lambda: self.measure_changed.emit(self.measure))
         self.recolour()
 

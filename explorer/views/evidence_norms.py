@@ -119,10 +119,10 @@ class EvidenceNorms(EvidencePicture):
         if record is None:
             return ""
         found = record["projections"]
-        sign = "−" if found["sign_error_learned"] < 0 else ""
+        sign = " (negative)" if found["sign_error_learned"] < 0 else ""
         return (
             f"this head's error, log₁₀: true axes {figure(found['log10_error_axes'], 2)}, "
-            f"learned {sign}10^{figure(found['log10_error_learned'], 2)}"
+            f"learned {figure(found['log10_error_learned'], 2)}{sign}"
         )
 
     def reading_at(self, at: QPointF) -> str:

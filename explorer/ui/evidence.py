@@ -1,0 +1,352 @@
+"""The page that settles whether V is V*: every head beside its nulls, and what the numbers say in words."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QScrollArea,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.errors import GramscopeError
+from explorer.params import Input, Params
+from explorer.runner import Runner
+from explorer.state import State
+from explorer.streams import ShouldStop, Stream
+from explorer.tasks import Progress, Task
+from explorer.ui.evidence_fields import EvidenceFields
+from explorer.ui.messages import info, offer, report
+from explorer.ui.opener import Opener
+from explorer.ui.panel import Panel
+from explorer.ui.progress import TaskProgress
+from explorer.ui.robustness import paced
+from explorer.views.evidence_base import EvidencePicture
+from explorer.views.evidence_gamma import EvidenceGamma
+from explorer.views.evidence_heads import EvidenceHeads
+from explorer.views.evidence_lines import EvidenceInputs, EvidenceSeries
+from explorer.views.evidence_map import EvidenceMap
+from explorer.views.evidence_norms import EvidenceNorms
+from explorer.views.evidence_pair import EvidencePair
+
+if TYPE_CHECKING:
+    from explorer.evidence import Findings, Pair
+    from explorer.models.base import Source
+    from explorer.report.compute import Record
+
+REST_MS = 300
+PACE_S = 0.3
+KEPT = 512
+"""Layers whose numbers are kept for going back."""
+VERDICT_PX = 124
+
+
+class EvidencePage(QWidget):
+    """Fields, a verdict, and panels under three tabs; it measures only while it is shown.
+
+    Parameters
+    ----------
+    opener : Opener
+        Which says where the source comes from.
+    inline : bool
+        Compute on the calling thread; for tests.
+
+    Attributes
+    ----------
+    fields : EvidenceFields
+    verdict : QLabel
+    tabs : QTabWidget
+    findings : Findings or None
+        What is known.
+
+    Signals
+    -------
+    head_opened()
+        The chosen head should be looked at closely.
+    """
+
+    head_opened = Signal()
+
+    def __init__(self, state: State, runner: Runner, opener: Opener, *, inline: bool = False) -> None:
+        super().__init__()
+        self._state, self._opener = state, opener
+        self.findings: Findings | None = None
+        self._kept: dict[str, Record] = {}
+        self._of: Hashable = None
+        self._pair_of: Hashable = None
+        self._read_from: Input | None = None
+        self.map, self.heads = EvidenceMap(), EvidenceHeads()
+        self.gamma, self.norms, self.pair = EvidenceGamma(), EvidenceNorms(), EvidencePair()
+        self.series, self.inputs = EvidenceSeries(), EvidenceInputs()
+        self.stream = Stream("evidence", inline=inline, parent=self)
+        self._pairs = Stream("values", inline=inline, parent=self)
+        self.reporting = Task("report", inline=inline, parent=self)
+        self._progress = TaskProgress(self.stream, "Stop, and keep what is measured.")
+        self._report_progress = TaskProgress(self.reporting, "Stop, and keep the parts that are written.")
+        self.fields = EvidenceFields(self._progress, self._report_progress)
+        self._rest = QTimer(self, interval=REST_MS, singleShot=True)
+        self._lay_out()
+        self._connect(runner)
+
+    @property
+    def pictures(self) -> list[EvidencePicture]:
+        """The panels that draw findings."""
+        return [self.map, self.heads, self.gamma, self.norms, self.series, self.inputs]
+
+    def _lay_out(self) -> None:
+        self.verdict = QLabel()
+        self.verdict.setWordWrap(True)
+        self.verdict.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self.verdict.setContentsMargins(16, 8, 16, 8)
+        self.verdict.setAccessibleName("Verdict")
+        self.verdict.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setFixedHeight(VERDICT_PX)
+        scroll.setWidget(self.verdict)
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self._docks(), "Heads")
+        self.tabs.addTab(self._alone(self.series), "Series")
+        self.tabs.addTab(self._alone(self.inputs), "Inputs")
+        right = QVBoxLayout()
+        right.setContentsMargins(0, 0, 0, 0)
+        right.setSpacing(0)
+        right.addWidget(scroll)
+        right.addWidget(self.tabs, 1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.fields)
+        row.addLayout(right, 1)
+
+    def _docks(self) -> QMainWindow:
+        docks = QMainWindow()
+        docks.setWindowFlags(Qt.WindowType.Widget)
+        docks.setDockNestingEnabled(True)
+        above, beside, gamma, norms, pair = (
+            Panel(view) for view in (self.map, self.heads, self.gamma, self.norms, self.pair)
+        )
+        docks.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, above)
+        docks.splitDockWidget(above, gamma, Qt.Orientation.Vertical)
+        docks.splitDockWidget(above, beside, Qt.Orientation.Horizontal)
+        docks.splitDockWidget(gamma, norms, Qt.Orientation.Horizontal)
+        docks.splitDockWidget(norms, pair, Qt.Orientation.Horizontal)
+        docks.resizeDocks([above, beside], [1000, 1000], Qt.Orientation.Horizontal)
+        docks.resizeDocks([gamma, norms, pair], [1000, 1000, 1150], Qt.Orientation.Horizontal)
+        docks.resizeDocks([above, gamma], [1000, 1000], Qt.Orientation.Vertical)
+        return docks
+
+    @staticmethod
+    def _alone(view: EvidencePicture) -> QMainWindow:
+        docks = QMainWindow()
+        docks.setWindowFlags(Qt.WindowType.Widget)
+        docks.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, Panel(view))
+        return docks
+
+    def _connect(self, runner: Runner) -> None:
+        state = self._state
+        self._rest.timeout.connect(self._begin)
+        self.fields.changed.connect(lambda: self._rest.start())
+        self.fields.again.clicked.connect(self._begin_again)
+        self.fields.report.clicked.connect(self.ask_where_to_report)
+        self.map.head_chosen.connect(lambda layer, head: state.update(layer=layer, head=head, query=None))
+        self.map.head_opened.connect(self._open_head)
+        self.map.measure_changed.connect(self.heads.show_measure)
+        self.stream.item.connect(self._show)
+        self.stream.failed.connect(report)
+        self.stream.running_changed.connect(self._on_running)
+        self._pairs.item.connect(self._show_pair)
+        self._pairs.failed.connect(report)
+        self._pairs.running_changed.connect(self.pair.working)
+        for stream in (self.stream, self._pairs):
+            runner.busy_changed.connect(stream.hold)
+        self.reporting.done.connect(self._reported)
+        self.reporting.failed.connect(report)
+        self._report_progress.cancel.clicked.connect(
+            lambda: info("Stopped. Writing the report into the same folder goes on from there.")
+        )
+        state.source_changed.connect(self._on_source)
+        state.params_changed.connect(self._on_params)
+        if state.source is not None:
+            self._on_source(state.source)
+        self._on_params(state.params)
+
+    def stop(self) -> None:
+        """Stop everything that runs, and wait for it."""
+        self._rest.stop()
+        self.stream.close()
+        self._pairs.close()
+        self.reporting.close()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Measure what the page shows."""
+        super().showEvent(event)
+        self._begin()
+        self._begin_pair()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Leave off."""
+        super().hideEvent(event)
+        self._rest.stop()
+        self._of = None
+        self.stream.cancel()
+        self._pairs.cancel()
+
+    def _on_source(self, source: Source) -> None:
+        self.findings = None
+        self._of = self._pair_of = None
+        self.stream.cancel()
+        for view in self.pictures:
+            view.show_nothing("Measuring the first layer.")
+        self.pair.show_nothing("Choose a head in the map, and its values stand here beside V*.")
+        self.fields.nulls["untrained"].setEnabled(hasattr(source, "untrained"))
+        self.fields.offer_series(0)
+        self._read_from = None
+
+    def _on_params(self, params: Params) -> None:
+        source = self._state.source
+        if source is not None and params.input != self._read_from:
+            self._read_from = params.input
+            count = 1 if params.input.text else source.count(params.input) - params.input.index
+            self.fields.offer_inputs(count)
+        for view in self.pictures:
+            view.choose(params.layer, params.head)
+        self._say()
+        if self.isVisible():
+            self._rest.start()
+            self._begin_pair()
+
+    def _begin_again(self) -> None:
+        self._of = None
+        self._begin()
+
+    def _begin(self) -> None:
+        """Measure what is asked for, unless that runs or is there already."""
+        state = self._state
+        source, params, asked, origin = state.source, state.params, self.fields.asked, self._opener.origin
+        of = (source, params.input, params.device, asked)
+        if source is None or not self.isVisible() or of == self._of:
+            return
+        self._of = of
+        kept = self._kept
+
+        def produce(should_stop: ShouldStop) -> Iterator[Findings]:
+            from explorer import evidence
+
+            work = evidence.plan(source, origin, params, asked)
+            yield from paced(evidence.measure(work, kept, should_stop), PACE_S)
+
+        self._progress.announce("Measuring")
+        self.stream.run(produce)
+
+    def _show(self, findings: Findings) -> None:
+        self.findings = findings
+        self.fields.offer_series(findings.series)
+        if findings.done == 0 and findings.seconds is not None:
+            self._progress.announce(f"Measuring {findings.total} layers", findings.seconds)
+        else:
+            self.stream.progressed.emit(findings.done, findings.total, _done_of(findings))
+        for view in self.pictures:
+            view.show_findings(findings)
+        self._say()
+        while len(self._kept) > KEPT:
+            self._kept.pop(next(iter(self._kept)))
+
+    def _on_running(self, running: bool) -> None:
+        self.fields.again.setEnabled(not running)
+        for view in self.pictures:
+            view.working(running)
+
+    def _say(self) -> None:
+        self.verdict.setText(verdict_text(self.findings, self._state.params))
+
+    def _begin_pair(self) -> None:
+        source, params = self._state.source, self._state.params
+        of = (source, params.input, params.layer, params.head, params.device)
+        if source is None or not self.isVisible() or of == self._pair_of:
+            return
+        self._pair_of = of
+
+        def produce(should_stop: ShouldStop) -> Iterator[Pair]:
+            from explorer import evidence
+
+            yield evidence.pair(source, params, should_stop)
+
+        self._pairs.run(produce)
+
+    def _show_pair(self, pair: Pair) -> None:
+        source = self._state.source
+        self.pair.show_pair(pair, source.name if source is not None else "")
+
+    def _open_head(self, layer: int, head: int) -> None:
+        self._state.update(layer=layer, head=head, query=None)
+        self.head_opened.emit()
+
+    def ask_where_to_report(self) -> None:
+        """Ask for a folder, and write the report into it."""
+        if self._state.source is None:
+            report(GramscopeError("There is nothing to report on yet. Open a model or the sample first."))
+            return
+        dialog = QFileDialog(self, "Write the report into a folder")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.fileSelected.connect(lambda name: self.write_report(Path(name)))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def write_report(self, folder: Path) -> None:
+        """Write the report of what is asked for into a folder, with what is measured already."""
+        source, params, origin = self._state.source, self._state.params, self._opener.origin
+        asked, kept = self.fields.asked, dict(self._kept)
+        if source is None:
+            return
+
+        def work(progress: Progress, should_stop: ShouldStop) -> Any:
+            from explorer import evidence
+
+            return evidence.report(source, origin, params, asked, folder, kept, progress, should_stop)
+
+        self._report_progress.announce("Writing the report")
+        self.reporting.run(work)
+
+    def _reported(self, outcome: Any) -> None:
+        if outcome.exit_code:
+            report(GramscopeError(outcome.message))
+            return
+        page = outcome.folder / "report.html"
+        offer(
+            f"The report is in {outcome.folder}.", "Open it",
+            lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(page))),
+        )  # fmt: skip
+
+
+def _done_of(findings: Findings) -> str:
+    return f"{findings.done} of {findings.total} layers"
+
+
+def verdict_text(findings: Findings | None, params: Params) -> str:
+    """Return what the numbers say, of all heads and of the chosen one, as rich text."""
+    if findings is None or not findings.whole.records:
+        return "Measuring: what the numbers say appears here."
+    *parts, conclusion = findings.sentences
+    heads = len(findings.whole.heads())
+    so_far = "" if findings.complete else f"So far, {heads} heads: "
+    said = [f"<b>{escape(so_far + conclusion)}</b> {escape(' '.join(parts))}"]
+    own = findings.verdict_of(params.layer, params.head)
+    if own:
+        said.append(f"<b>Layer {params.layer}, head {params.head}.</b> {escape(own)}")
+    return "".join(f"<p style='margin: 0 0 6px 0'>{part}</p>" for part in said)

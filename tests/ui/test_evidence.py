@@ -1,0 +1,225 @@
+"""The evidence page, used as a person does: controls that respond, heads, series, inputs, the report."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+from explorer.app import build
+from explorer.models.recipes import Recipe
+from explorer.ui import export
+from explorer.ui.evidence import EvidencePage
+from explorer.ui.window import MainWindow
+from tests.ui.desk import sentences, settle, sit_down
+from tests.views.pointer import at, click
+
+SUPPORT = "closer to the column space of V*"
+
+
+def show_evidence(window: MainWindow) -> EvidencePage:
+    titles = [window.pages.row.tabText(place) for place in range(window.pages.count)]
+    place = titles.index("Evidence")
+    page = window.pages.page(place)
+    assert isinstance(page, EvidencePage)
+    page.fields.cheap.setValue(60)
+    page.fields.costly.setValue(2)
+    window.pages.show_page(place)
+    settle()
+    return page
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> Iterator[MainWindow]:
+    with sit_down(qtbot, Recipe(values="controls", tokens=32, dim=6)) as window:
+        yield window
+
+
+def open_control(window: MainWindow, text: str) -> EvidencePage:
+    window.menus.actions[text].trigger()
+    settle()
+    small = {"tokens": 64, "dim": 8}
+    window.open_recipe(Recipe(values=window.state.source.recipe.values, **small))
+    page = show_evidence(window)
+    page._begin()
+    settle()
+    return page
+
+
+def test_values_that_are_v_star_are_found_and_gaussian_ones_are_not(window: MainWindow) -> None:
+    page = open_control(window, "V = V* exactly")
+    assert page.findings is not None and page.findings.complete
+    assert np.allclose(page.findings.measure("overlap"), 1.0)
+    assert SUPPORT in page.findings.sentences[-1]
+    assert "Column-space overlap 1.000" in page.verdict.text()
+    page = open_control(window, "V Gaussian")
+    assert page.findings is not None and page.findings.complete
+    assert np.nanmax(page.findings.measure("overlap")) < 0.5
+    assert SUPPORT not in page.verdict.text()
+    assert "No evidence" in page.findings.sentences[-1]
+
+
+def test_too_few_draws_are_said_in_the_window(window: MainWindow) -> None:
+    page = show_evidence(window)
+    page.fields.cheap.setValue(8)
+    page._begin()
+    settle()
+    assert "8 draws do not suffice" in page.verdict.text()
+
+
+def test_a_click_in_the_map_chooses_a_head_and_a_double_click_opens_it(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    page = show_evidence(window)
+    page.map.resize(500, 300)
+    settle()
+    point = at(page.map.plot, 3.5, 1.5)
+    assert page.map.cell_at(point) == (1, 3)
+    click(page.map, point)
+    settle()
+    assert (window.state.params.layer, window.state.params.head) == (1, 3)
+    assert page.map.place == page.gamma.place == (1, 3)
+    assert page.pair.result is not None and (page.pair.result.layer, page.pair.result.head) == (1, 3)
+    assert "Layer 1, head 3." in page.verdict.text()
+    page.map.head_opened.emit(2, 0)
+    assert window.pages.place == 0
+    assert window.state.params.layer == 2
+
+
+def test_v_star_exactly_lies_on_v_star(window: MainWindow) -> None:
+    page = show_evidence(window)
+    window.state.update(layer=0, head=0)
+    settle()
+    learned, star = page.pair.result.beside("scale", "axes")
+    assert np.allclose(learned, star, atol=1e-9)
+    window.state.update(head=1)
+    settle()
+    learned, star = page.pair.result.beside("procrustes", "axes")
+    assert np.allclose(learned, star, atol=1e-9)
+    learned, star = page.pair.result.beside("signs", "axes")
+    assert not np.allclose(learned, star, atol=0.1)
+
+
+def test_a_z_map_is_drawn_against_the_chosen_null_and_read(window: MainWindow) -> None:
+    page = show_evidence(window)
+    page.map.set_options({"measure": "overlap", "shown": "projection"})
+    z = page.map.values(page.findings)
+    assert z[0, 0] > 5 and np.isfinite(z).all()
+    reading = page.map.reading_at(at(page.map.plot, 0.5, 0.5))
+    assert "z = " in reading and "random projection" in reading
+
+
+def test_nulls_that_are_not_asked_for_are_not_drawn(window: MainWindow) -> None:
+    page = show_evidence(window)
+    for key in ("gaussian", "rotation"):
+        page.fields.nulls[key].setChecked(False)
+    page._begin()
+    settle()
+    assert page.findings.whole.nulls() == ["permutation", "projection"]
+    page.fields.families["gamma"].setChecked(False)
+    page._begin()
+    settle()
+    assert not page.findings.draws["permutation"]["gamma_relative"]
+    assert page.findings.draws["permutation"]["kernel_cka_unit"] == 2
+
+
+def test_many_inputs_give_means_with_standard_errors(window: MainWindow) -> None:
+    page = show_evidence(window)
+    page.fields.inputs.setValue(3)
+    page._begin()
+    settle()
+    lines = {line.key: line for line in page.findings.inputs}
+    assert lines["overlap"].count == (3,) * 5
+    one = [page.findings.whole.heads()[0, head] for head in range(6)]
+    by_input = np.mean([[record["measures"]["overlap"] for record in head] for head in one], axis=0)
+    assert lines["overlap"].mean[0] == pytest.approx(by_input.mean())
+    assert lines["overlap"].error[0] == pytest.approx(by_input.std(ddof=1) / 3**0.5)
+    assert "n = 3 inputs" in page.inputs.words(page.findings)
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf", "csv", "json"])
+def test_every_panel_is_exported(window: MainWindow, kind: export.Format) -> None:
+    page = show_evidence(window)
+    page.fields.inputs.setValue(2)
+    page._begin()
+    settle()
+    for view in [*page.pictures, page.pair]:
+        if view is not page.series:
+            assert len(export.export_bytes([view], kind)) > 200
+
+
+def test_going_back_computes_nothing_again(window: MainWindow) -> None:
+    page = show_evidence(window)
+    before = dict(page._kept)
+    assert len(before) == 5
+    window.pages.show_page(0)
+    show_evidence(window)
+    settle()
+    assert page.findings.complete
+    assert all(page._kept[key] is record for key, record in before.items())
+
+
+def test_the_report_holds_what_the_page_measured(window: MainWindow, tmp_path: Path) -> None:
+    page = show_evidence(window)
+    page.write_report(tmp_path / "out")
+    settle()
+    document = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert document["verdict"] == " ".join(page.findings.sentences)
+    assert any("report is in" in sentence for sentence in sentences(window))
+    assert (tmp_path / "out" / "report.html").stat().st_size > 10_000
+
+
+@pytest.fixture
+def series(tmp_path: Path) -> list[Path]:
+    """Heads of one training at three steps: values that become V*."""
+    paths = []
+    rng = np.random.default_rng(0)
+    from explorer.models.controls import prescribed_values, torch
+
+    keys = rng.normal(size=(2, 40, 6))
+    stars = np.stack([prescribed_values(torch.from_numpy(k), 6**-0.5).numpy() for k in keys])
+    for step, share in ((100, 0.0), (200, 0.7), (1000, 1.0)):
+        values = share * stars + (1 - share) * rng.normal(size=stars.shape)
+        path = tmp_path / f"step-{step}.npz"
+        np.savez(path, q=keys, k=keys, v=values)
+        paths.append(path)
+    return paths
+
+
+def test_checkpoints_dropped_together_become_a_series(
+    window: MainWindow, series: list[Path], tmp_path: Path
+) -> None:
+    window.take("open", list(reversed(series)))
+    settle()
+    assert window.state.source is not None and "1000" in window.state.source.name
+    page = show_evidence(window)
+    page._begin()
+    settle()
+    assert page.fields.series.isChecked() and "3 checkpoints" in page.fields.series.text()
+    lines = {line.key: line for line in page.findings.training}
+    assert lines["overlap"].x.tolist() == [100, 200, 1000]
+    assert (np.diff(lines["overlap"].mean) > 0).all()
+    assert lines["overlap"].mean[-1] == pytest.approx(1.0)
+    assert {"error", "learned", "output", "phi", "permutation"} <= lines.keys()
+    assert page.series.result is not None and page.series.table()[0][0] == "step"
+    page.write_report(tmp_path / "out")
+    settle()
+    assert "Along training" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_closing_while_it_measures_leaves_no_thread(qtbot: QtBot) -> None:
+    window = build()
+    window.show()
+    window.open_recipe(Recipe(values="controls"))
+    qtbot.waitUntil(lambda: window.state.result is not None, timeout=30_000)
+    titles = [window.pages.row.tabText(place) for place in range(window.pages.count)]
+    window.pages.show_page(titles.index("Evidence"))
+    qtbot.wait(500)
+    window.close()
+    window.deleteLater()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("gramscope-")]
