@@ -33,8 +33,7 @@ def seeds_of(p: Params) -> range:
     """Return the seeds of the band: one alone where nothing is drawn."""
     if p.key_kind is not None:
         return range(p.seed, p.seed + SEEDS)
-    drawn = p.contamination != "blur" and not (p.contamination == "fgsm" and p.target == "loss")
-    return range(p.seed, p.seed + (SEEDS_OF_INPUTS if drawn else 1))
+    return range(p.seed, p.seed + (SEEDS_OF_INPUTS if p.is_drawn else 1))
 
 
 class CurveJob(ABC):

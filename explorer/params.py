@@ -148,6 +148,11 @@ class Params:
         return cast(KeyKind, self.contamination) if ENTERS[self.contamination] == "keys" else None
 
     @property
+    def is_drawn(self) -> bool:
+        """Whether anything of the contamination is drawn at random."""
+        return self.contamination != "blur" and not (self.contamination == "fgsm" and self.target == "loss")
+
+    @property
     def change(self) -> Change | None:
         """What is done to the input; None where nothing is, or the contamination enters at the keys."""
         entry = ENTERS[self.contamination]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from explorer import __version__, fields
 from explorer.errors import GramscopeError
 from explorer.models.recipes import Recipe
-from explorer.params import LEVEL_MAX, Params
+from explorer.params import ENTERS, LEVEL_MAX, Params
 from explorer.settings import atomic_write
 
 if TYPE_CHECKING:
@@ -206,6 +206,8 @@ def parse(data: bytes, folder: Path) -> Session:
             f"“params.level” is {params.level:g}; for {params.contamination} it lies between 0 and "
             f"{LEVEL_MAX[params.contamination]:g}."
         )
+    if params.input.change is not None:
+        raise GramscopeError("“params.input.change” is no part of a session: it follows from the level.")
     path = _absolute(params.input.path, folder) if params.input.path else ""
     return Session(
         origin=_origin(content.get("source", {"sample": "digits"}), folder),
@@ -238,6 +240,8 @@ def check(params: Params, source: Source) -> None:
     GramscopeError
         The source has no such layer, head or input: it is not what the session was made with.
     """
+    if ENTERS[params.contamination] != "keys":
+        source.refuse_entry(params.contamination)
     have = {"layer": source.layers, "head": source.heads, "input": max(source.samples, 1)}
     wanted = {"layer": params.layer, "head": params.head, "input": params.input.index}
     if params.input.path or params.input.text:

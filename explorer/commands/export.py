@@ -7,12 +7,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from explorer.params import LEVEL_MAX, Contamination, Form, Input, Params, Queries, Variant
+from explorer.params import LEVEL_MAX, Contamination, Form, Input, Params, Queries, Target, Variant
 
 if TYPE_CHECKING:
     from explorer.models.base import Source
 
-PANELS = ("figure", "attention", "spectrum", "projection", "outputs")
+PANELS = ("figure", "attention", "spectrum", "projection", "outputs", "input")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     default = Params()
     parser.add_argument("path", metavar="PATH", help="a checkpoint, or “sample”, or “synthetic”")
     parser.add_argument("--out", required=True, metavar="FILE", help=".png, .svg, .pdf, .csv or .json")
-    parser.add_argument("--panel", choices=PANELS, default="figure", help="default: all four")
+    parser.add_argument("--panel", choices=PANELS, default="figure", help="default: all")
     parser.add_argument("--layer", type=int, default=0)
     parser.add_argument("--head", type=int, default=0)
     parser.add_argument("--query", type=int, help="the query token of a masked head (default: the last one)")
@@ -31,6 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--magnitude", type=float, default=default.magnitude)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--contaminate-values", action="store_true")
+    parser.add_argument("--target", choices=get_args(Target), default=default.target, help="of an attack")
+    parser.add_argument("--steps", type=int, default=default.steps, help="of PGD")
     parser.add_argument("--form", choices=get_args(Form), default=default.form)
     parser.add_argument("--queries", choices=get_args(Queries), help="default: as the source suggests")
     parser.add_argument("--lam", type=float, metavar="λ", help="default: the form's own")
@@ -57,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
         contamination=args.contamination,
         level=min(max(args.level, 0.0), LEVEL_MAX[args.contamination]),
         magnitude=args.magnitude, seed=args.seed, contaminate_values=args.contaminate_values,
+        target=args.target, steps=args.steps,
         form=args.form, queries=args.queries or ("symmetric" if source.symmetric else "asymmetric"),
         lam=args.lam, mu=args.mu, iterations=args.iterations, variant=args.variant, device=args.device,
     )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt
+from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -19,9 +20,10 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.models.recipes import Recipe
-from explorer.params import LEVEL_MAX, Params
+from explorer.params import ENTERS, LEVEL_MAX, Params
 from explorer.state import State
 from explorer.ui import bindings
+from explorer.ui.entry import UNITS, EntryForm, level_text
 from explorer.ui.fold import Fold
 from explorer.ui.recipe import RecipeForm
 
@@ -30,18 +32,9 @@ if TYPE_CHECKING:
 
 STEPS = 200
 
-CONTAMINATIONS = [
-    ("sparse entries", "sparse"),
-    ("whole tokens", "tokens"),
-    ("Gaussian noise", "gaussian"),
-    ("replaced entries", "replace"),
-]
-UNITS = {
-    "sparse": "of the entries of K",
-    "tokens": "of the tokens",
-    "gaussian": "of K's deviation",
-    "replace": "of the entries of K",
-}
+HIT_BY_SIZE = ("sparse", "tokens", "replace")
+"""Kinds with a magnitude."""
+TARGETS = [("the model's loss", "loss"), ("this head's output", "output")]
 FORMS = [("published", "published"), ("pcp", "pcp")]
 QUERIES = [("symmetric (Q = K)", "symmetric"), ("asymmetric (own Q)", "asymmetric")]
 
@@ -94,8 +87,7 @@ class LevelSlider(QWidget):
         top = LEVEL_MAX[params.contamination]
         with QSignalBlocker(self.slider):
             self.slider.setValue(round(params.level / top * STEPS))
-        percent = params.level * 100
-        self.value.setText(f"{percent:.2f}".rstrip("0").rstrip(".") + " %")
+        self.value.setText(level_text(params.level, params.contamination))
         self.unit.setText(UNITS[params.contamination])
 
 
@@ -160,17 +152,8 @@ class Controls(QScrollArea):
     def _contamination(self) -> None:
         state = self._state
         self._heading("Contamination")
-        self.kind = QComboBox()
-        self.kind.setToolTip("What happens to the keys K of this head; V and Q follow the switches below.")
-        self.kind.setAccessibleName("Kind of contamination")
-        bindings.bind_choice(
-            state,
-            self.kind,
-            "contamination",
-            CONTAMINATIONS,
-            level=lambda kind: min(state.params.level, LEVEL_MAX[kind]),
-        )
-        self._layout.addWidget(self.kind)
+        self.entry = EntryForm(state)
+        self._layout.addWidget(self.entry)
         self.level = LevelSlider(state)
         self._layout.addWidget(self.level)
         self.magnitude = _double(
@@ -185,7 +168,26 @@ class Controls(QScrollArea):
             "Seed of the random ranking that decides who is hit: the same seed, the same picture."
         )
         bindings.bind_spin(state, self.seed, "seed")
-        self._layout.addWidget(self._form([("Magnitude", self.magnitude), ("Seed", self.seed)]))
+        self.target = QComboBox()
+        self.target.setAccessibleName("Target of the attack")
+        self.target.setToolTip(
+            "What the attack raises. The model's loss: of the true class, or of the model's own clean "
+            "prediction where that is not known. This head's output: how far it moves from its clean one, "
+            "over its norm."
+        )
+        bindings.bind_choice(state, self.target, "target", TARGETS)
+        self.steps = QSpinBox()
+        self.steps.setRange(1, 100)
+        self.steps.setAccessibleName("Steps of the attack")
+        self.steps.setToolTip("Gradient steps of PGD; each is one pass through the model and back.")
+        bindings.bind_spin(state, self.steps, "steps")
+        self._hits = self._form(
+            [
+                ("Raises", self.target), ("Steps", self.steps), ("Magnitude", self.magnitude),
+                ("Seed", self.seed),
+            ]
+        )  # fmt: skip
+        self._layout.addWidget(self._hits)
         self.values = QCheckBox("Contaminate V too")
         self.values.setToolTip(
             "Hit the same entries of the values V as of the keys K. Off: the values stay clean, as in the "
@@ -193,6 +195,22 @@ class Controls(QScrollArea):
         )
         bindings.bind_check(state, self.values, "contaminate_values")
         self._layout.addWidget(self.values)
+        state.params_changed.connect(self._show_what_counts)
+        self._show_what_counts(state.params)
+
+    def _show_what_counts(self, p: Params) -> None:
+        """Hide what has no meaning for the kind of contamination."""
+        attack = ENTERS[p.contamination] == "attack"
+        form = self._hits.layout()
+        assert isinstance(form, QFormLayout)
+        for widget, counts in (
+            (self.target, attack),
+            (self.steps, p.contamination == "pgd"),
+            (self.magnitude, p.contamination in HIT_BY_SIZE),
+            (self.seed, p.is_drawn),
+        ):
+            form.setRowVisible(widget, counts)
+        self.values.setVisible(p.key_kind is not None)
 
     def _pursuit(self) -> None:
         state = self._state
@@ -248,6 +266,11 @@ class Controls(QScrollArea):
         self._state.source_changed.connect(self._on_source)
 
     def _on_source(self, source: Source) -> None:
+        self.entry.offer(source)
+        model = self.target.model()
+        assert isinstance(model, QStandardItemModel)
+        for i, (_, target) in enumerate(TARGETS):
+            model.item(i).setEnabled(target in source.targets)
         recipe = getattr(source, "recipe", None)
         self.recipe_box.setVisible(isinstance(recipe, Recipe))
         if isinstance(recipe, Recipe):

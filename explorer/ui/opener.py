@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from explorer.errors import GramscopeError
 from explorer.models.recipes import Recipe
-from explorer.params import Input, Params
+from explorer.params import ENTERS, LEVEL_MAX, Input, Params
 from explorer.preload import map_libraries
 from explorer.session import Origin, check
 from explorer.state import State
@@ -38,7 +38,14 @@ def _make(origin: Origin, progress: Progress, should_stop: ShouldStop) -> Source
 
 
 def params_for(source: Source, before: Params) -> Params:
-    """Return parameters for a new source: contamination and pursuit stay, the place in the model is new."""
+    """Return parameters for a new source: contamination and pursuit stay, the place in the model is new.
+
+    Contamination that the source cannot take gives way to what every source can: sparse entries.
+    """
+    if ENTERS[before.contamination] not in source.entries:
+        before = before.but(contamination="sparse", level=min(before.level, LEVEL_MAX["sparse"]))
+    if source.targets and before.target not in source.targets:
+        before = before.but(target=source.targets[0])
     return before.but(
         layer=source.first_layer,
         head=0,

@@ -32,12 +32,26 @@ LEVELS = {
     "tokens": "contaminated share of the tokens",
     "gaussian": "deviation of the noise, in deviations of K",
     "replace": "replaced share of the key entries",
+    "pixel noise": "deviation of the noise, in units of the pixels' range",
+    "salt and pepper": "contaminated share of the pixels",
+    "blur": "deviation of the blur, in pixels",
+    "occlusion": "covered share of the area",
+    "swap": "swapped share of the words",
+    "mask": "masked share of the words",
+    "delete": "deleted share of the words",
+    "fgsm": "budget ε of the attack, in units of the pixels' range",
+    "pgd": "budget ε of the attack, in units of the pixels' range",
 }
 
 
+NO_SHARES = {"gaussian": "deviations", "blur": "pixels"}
+"""Levels that are no share of anything."""
+
+
 def level_in_words(level: float, p: Params) -> str:
-    """Return a level as a share, or in deviations of K for Gaussian noise."""
-    return f"{figure(level, 2)} deviations" if p.contamination == "gaussian" else percent(level)
+    """Return a level as a share; of noise on the keys in deviations of K, of a blur in pixels."""
+    unit = NO_SHARES.get(p.contamination)
+    return f"{figure(level, 2)} {unit}" if unit else percent(level)
 
 
 def curve_pen(name: str) -> QPen:
@@ -96,7 +110,7 @@ class ResponsePlot(Plot):
         self._draw_marks(curves, {"softmax", "rpc"} <= set(shown))
         self.name_axes(LEVELS[p.contamination], ERROR)
         shares = [(i / 10, f"{10 * i} %") for i in range(11)]
-        self.set_ticks("bottom", None if p.contamination == "gaussian" else shares)
+        self.set_ticks("bottom", None if p.contamination in NO_SHARES else shares)
 
     def _draw_curves(self, curves: Curves | None, shown: Sequence[str]) -> None:
         for name, line in self._lines.items():

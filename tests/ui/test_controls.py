@@ -23,10 +23,18 @@ BOTH_WAYS: list[tuple[str, Any, Callable[[Controls], None], Callable[[Controls],
         lambda c: c.level.slider.value(),
         STEPS // 2,
     ),
-    ("contamination", "tokens", lambda c: c.kind.setCurrentIndex(1), lambda c: c.kind.currentIndex(), 1),
+    (
+        "contamination",
+        "tokens",
+        lambda c: c.entry.kind.setCurrentIndex(1),
+        lambda c: c.entry.kind.currentIndex(),
+        1,
+    ),
     ("magnitude", 3.5, lambda c: c.magnitude.setValue(3.5), lambda c: c.magnitude.value(), 3.5),
     ("seed", 7, lambda c: c.seed.setValue(7), lambda c: c.seed.value(), 7),
     ("contaminate_values", True, lambda c: c.values.setChecked(True), lambda c: c.values.isChecked(), True),
+    ("target", "output", lambda c: c.target.setCurrentIndex(1), lambda c: c.target.currentIndex(), 1),
+    ("steps", 4, lambda c: c.steps.setValue(4), lambda c: c.steps.value(), 4),
     ("form", "pcp", lambda c: c.form.setCurrentIndex(1), lambda c: c.form.currentIndex(), 1),
     ("queries", "asymmetric", lambda c: c.queries.setCurrentIndex(1), lambda c: c.queries.currentIndex(), 1),
     ("iterations", 6, lambda c: c.iterations.setValue(6), lambda c: c.iterations.value(), 6),
@@ -79,15 +87,16 @@ def test_the_form_brings_its_own_lambda(controls: Controls) -> None:
 
 
 def test_a_kind_with_a_shorter_scale_lowers_the_level(controls: Controls) -> None:
-    controls.kind.setCurrentIndex(2)
+    controls.entry.kind.setCurrentIndex(2)
     controls._state.update(level=1.5)
-    controls.kind.setCurrentIndex(0)
+    controls.entry.kind.setCurrentIndex(0)
     assert controls._state.params.level == 0.5
 
 
 def test_every_control_says_what_it_does(controls: Controls) -> None:
     names = (
-        "kind",
+        "target",
+        "steps",
         "magnitude",
         "seed",
         "values",
@@ -99,7 +108,12 @@ def test_every_control_says_what_it_does(controls: Controls) -> None:
         "mu_auto",
         "mu",
     )
-    for widget in [*(getattr(controls, name) for name in names), controls.level.slider]:
+    for widget in [
+        *(getattr(controls, name) for name in names),
+        controls.entry.place,
+        controls.entry.kind,
+        controls.level.slider,
+    ]:
         assert widget.toolTip().rstrip().endswith((".", ")")), widget
         assert widget.accessibleName() or widget.text()
 

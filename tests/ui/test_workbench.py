@@ -303,12 +303,12 @@ def test_the_panel_with_the_keyboard_has_a_ring(window: MainWindow) -> None:
 
 def test_tab_reaches_every_control_of_the_column(qtbot: QtBot, window: MainWindow) -> None:
     controls = window.explore.controls
-    controls.kind.setFocus()
+    controls.entry.place.setFocus()
     seen: list[QWidget] = []
     for _ in range(40):
         seen.append(QApplication.focusWidget())
         press(qtbot, Key.Key_Tab)
-    names = ("kind", "magnitude", "seed", "values", "form", "queries", "iterations", "lam_auto", "mu_auto")
-    order = [getattr(controls, name) for name in names]
+    names = ("magnitude", "seed", "values", "form", "queries", "iterations", "lam_auto", "mu_auto")
+    order = [controls.entry.kind, *(getattr(controls, name) for name in names)]
     assert [widget for widget in seen if widget in order][: len(order)] == order
     assert controls.level.slider in seen
