@@ -27,8 +27,9 @@ from explorer.ui.window import MainWindow
 def _load() -> Evaluate:
     map_libraries()
     from explorer.analysis import Evaluator
+    from explorer.fallback import Fallback
 
-    return Evaluator()
+    return Fallback(Evaluator(), messages.warning)
 
 
 def application() -> QApplication:

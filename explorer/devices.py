@@ -6,6 +6,13 @@ import torch
 
 from explorer.errors import GramscopeError
 
+_given_up: set[str] = set()
+
+
+def give_up(name: str) -> None:
+    """Compute on the CPU from now on wherever this device is asked for; see `explorer.fallback`."""
+    _given_up.add(name)
+
 
 def available() -> tuple[str, ...]:
     """Return the devices of this machine, the one that "auto" takes first."""
@@ -26,8 +33,9 @@ def choose(name: str) -> torch.device:
         If this machine has no such device.
     """
     devices = available()
-    if name == "auto":
-        return torch.device(devices[0])
+    name = devices[0] if name == "auto" else name
+    if name in _given_up:
+        return torch.device("cpu")
     if name not in devices:
         raise GramscopeError(
             f"This machine has no {name.upper()} device that torch can use; it has: "

@@ -42,6 +42,7 @@ GROUPS = {
         "input_notes",
         "curves",
         "devices",
+        "fallback",
         "maps",
         "health",
         "robustness",
