@@ -154,6 +154,31 @@ DEFINITIONS = {
             SARITAS,
         ),
     ),
+    "input": Definition(
+        title="Input",
+        what=(
+            "The text or the image that the model reads, with the colour of one number behind each token. A "
+            "contaminated image stands beside the clean one, and words that contamination changed are "
+            "underlined."
+        ),
+        formulas=(
+            "attention of query i: A_{i1}, …, A_{iN}; to key j: A_{1j}, …, A_{Nj}",
+            "K̃ a_d = γ_d a_d",
+            "contamination: ‖k'_j − k_j‖ / rms ‖k‖; output error: ‖h_i − h_{clean,i}‖ / rms ‖h_{clean}‖",
+        ),
+        read=(
+            "Select a token to see where it looks, or who looks at it: the row or the column of the map that "
+            "the attention panel shows. Of several tokens the mean is drawn, of none that of all queries.",
+            "Drag over a span of text, or a rectangle of patches, to select it in every panel. The arrows "
+            "move from token to token, and space selects.",
+        ),
+        misread=(
+            "Attention says where the head reads from, not what decides the model's answer.",
+            "The sign of an eigenvector is a convention; those of an unidentifiable one mean little.",
+            "Over an image the colours mix with grey: they are the colour bar's at full blend only.",
+        ),
+        sources=(TEO,),
+    ),
     "outputs": Definition(
         title="Outputs under contamination",
         what=(

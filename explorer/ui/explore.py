@@ -14,18 +14,19 @@ from explorer.ui.layout import arrange, describe
 from explorer.ui.panel import Panel
 from explorer.views.attention_map import AttentionMap
 from explorer.views.base import View
+from explorer.views.input import InputView
 from explorer.views.outputs import Outputs
 from explorer.views.picture import Picture
 from explorer.views.projection import ProjectionView
 from explorer.views.spectrum import SpectrumView
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
-PANELS: tuple[type[View], ...] = (AttentionMap, SpectrumView, ProjectionView, Outputs)
-"""In reading order, two by two."""
+PANELS: tuple[type[View], ...] = (AttentionMap, SpectrumView, ProjectionView, Outputs, InputView)
+"""In reading order, two by two; the last in a tab behind the first, whose rows and columns it shows."""
 
 
 class ExplorePage(QWidget):
-    """Controls on the left, where the hand is; four panels beside them.
+    """Controls on the left, where the hand is; the panels beside them.
 
     Attributes
     ----------
@@ -43,10 +44,11 @@ class ExplorePage(QWidget):
         self._docks.setDockNestingEnabled(True)
         self.panels: dict[str, Panel] = {}
         self.asides: dict[str, QDockWidget] = {}
-        for kind, area in zip(PANELS, (_LEFT, _RIGHT, _LEFT, _RIGHT), strict=True):
+        for kind, area in zip(PANELS, (_LEFT, _RIGHT, _LEFT, _RIGHT, _LEFT), strict=True):
             panel = Panel(kind(state))
             self._docks.addDockWidget(area, panel)
             self.panels[panel.view.name] = panel
+        self._docks.tabifyDockWidget(self.panels["attention"], self.panels["input"])
         self._original = self._docks.saveState()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -81,7 +83,7 @@ class ExplorePage(QWidget):
         arrange(self._docks, layout)
 
     def reset_layout(self) -> None:
-        """Put the docks back into two by two, all shown and of equal size."""
+        """Put the docks back into two by two, of equal size, the map in front of the input."""
         self._docks.restoreState(self._original)
         panels = list(self.panels.values())
         for panel in panels:
@@ -89,3 +91,4 @@ class ExplorePage(QWidget):
             panel.show()
         self._docks.resizeDocks(panels, [1000] * len(panels), Qt.Orientation.Horizontal)
         self._docks.resizeDocks(panels, [1000] * len(panels), Qt.Orientation.Vertical)
+        self.panels["attention"].raise_()

@@ -25,10 +25,14 @@ class Plot(pg.PlotItem):
         Whether wheel and drag change the range; a double click, `fit`, brings the settled one back.
     axes : dict of str to AxisItem
         Axes to use in place of plain ones.
+    box : ViewBox or None
+        What takes the mouse; None: a plain one.
     """
 
-    def __init__(self, zoom: bool = False, axes: dict[str, pg.AxisItem] | None = None) -> None:
-        super().__init__(axisItems=axes or {}, enableMenu=False)
+    def __init__(
+        self, zoom: bool = False, axes: dict[str, pg.AxisItem] | None = None, box: pg.ViewBox | None = None
+    ) -> None:
+        super().__init__(axisItems=axes or {}, viewBox=box, enableMenu=False)
         self.hideButtons()
         self.getAxis("bottom").setStyle(hideOverlappingLabels=False)
         self.setMouseEnabled(zoom, zoom)

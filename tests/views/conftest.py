@@ -5,11 +5,12 @@ import pytest
 from explorer.state import State
 from explorer.views.attention_map import AttentionMap
 from explorer.views.decomposition import DecompositionView
+from explorer.views.input import InputView
 from explorer.views.outputs import Outputs
 from explorer.views.projection import ProjectionView
 from explorer.views.spectrum import SpectrumView
 
-KINDS = (AttentionMap, SpectrumView, ProjectionView, Outputs, DecompositionView)
+KINDS = (AttentionMap, SpectrumView, ProjectionView, Outputs, DecompositionView, InputView)
 
 
 @pytest.fixture
