@@ -112,3 +112,10 @@ def test_exact_pcp_takes_the_penalty_where_it_means_the_same() -> None:
     assert next(exact(base.head, Params(form="pcp", lam=0.3))).lam == 0.3
     assert next(exact(base.head, Params(form="published", lam=0.3))).lam == pytest.approx(24**-0.5)
     assert len(list(exact(base.head, base.params, lambda: True))) == 1
+
+
+def test_an_input_contaminated_elsewhere_has_no_diagram() -> None:
+    head = picture().head
+    for work in (phase_maps, sweeps, exact):
+        with pytest.raises(GramscopeError, match="Where it enters"):
+            next(work(head, Params(contamination="blur", level=1.0)))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from explorer.analysis import Evaluator
+from explorer.models.digits import sample_source
 from explorer.models.open import open_path
 from explorer.models.recipes import Recipe
 from explorer.models.synthetic import SyntheticSource
@@ -92,3 +93,12 @@ def test_defaults_are_left_out() -> None:
 def test_several_files_and_their_heads() -> None:
     text = script(Origin(paths=("/a", "/b"), heads=3), Params(), "model")
     assert "open_path(['/a', '/b'], heads=3)" in text
+
+
+def test_an_attacked_image(tmp_path: Path) -> None:
+    params = Params(level=0.1, contamination="pgd", steps=2, target="output", layer=1, input=Input(index=3))
+    source = sample_source()
+    *_, shown = Evaluator()(params, source)
+    again = run(script(Origin(), params, shown.source), tmp_path)
+    assert_same(again, shown)
+    np.testing.assert_array_equal(again.image, shown.image)

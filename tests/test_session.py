@@ -146,7 +146,8 @@ WRONG: list[tuple[str, Any]] = [
     ("iterations", 0), ("iterations", 10**6), ("variant", "magic"), ("axes", [0]), ("axes", [0, 1, 2]),
     ("axes", "01"), ("axes", [0, -1]), ("axes", [0.5, 1]), ("centred", "yes"), ("device", 3),
     ("device", "quantum"), ("input", "text"), ("input", {"text": 3}), ("input", {"index": -1}),
-    ("input", {"text": "a\0b"}), ("input", {"folder": "x"}), ("unheard_of", 1),
+    ("input", {"text": "a\0b"}), ("input", {"change": {"kind": "blur", "level": 1.0}}), ("steps", 0),
+    ("target", "both"), ("input", {"folder": "x"}), ("unheard_of", 1),
 ]  # fmt: skip
 
 
@@ -229,3 +230,18 @@ def test_the_choices_are_those_of_the_parameters() -> None:
         assert all(isinstance(choice, str) for choice in get_args(hint))
     assert set(RECIPE_RANGES) == set(asdict(Recipe())) - {"kind", "seed", "values"}
     assert get_args(SyntheticKind)
+
+
+def test_contamination_that_the_source_cannot_take_is_refused() -> None:
+    from explorer.models.synthetic import SyntheticSource
+
+    with pytest.raises(GramscopeError, match="reads no input"):
+        check(Params(contamination="blur", level=1.0), SyntheticSource())
+
+
+def test_a_session_from_before_there_were_other_entries_still_opens() -> None:
+    old = content()
+    for name in ("target", "steps"):
+        del old["params"][name]
+    del old["params"]["input"]["change"]
+    assert parse(json.dumps(old).encode(), HERE) == Session()

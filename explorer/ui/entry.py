@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
 from explorer.params import ENTERS, LEVEL_MAX, Contamination, Entry, Params
 from explorer.state import State
@@ -38,15 +38,15 @@ UNITS: dict[Contamination, str] = {
     "tokens": "of the tokens",
     "gaussian": "of K's deviation",
     "replace": "of the entries of K",
-    "pixel noise": "of the pixels' range, as deviation",
+    "pixel noise": "of the range, as deviation",
     "salt and pepper": "of the pixels",
     "blur": "deviation of the kernel",
     "occlusion": "of the area",
     "swap": "of the words",
     "mask": "of the words",
     "delete": "of the words",
-    "fgsm": "of the pixels' range: the budget ε (L∞)",
-    "pgd": "of the pixels' range: the budget ε (L∞)",
+    "fgsm": "of the range: budget ε (L∞)",
+    "pgd": "of the range: budget ε (L∞)",
 }
 
 
@@ -85,6 +85,10 @@ class EntryForm(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
+        label = QLabel("Where it enters")
+        label.setProperty("role", "secondary")
+        label.setBuddy(self.place)
+        layout.addWidget(label)
         layout.addWidget(self.place)
         layout.addWidget(self.kind)
         state.params_changed.connect(self._follow)

@@ -156,7 +156,7 @@ class RobustnessPage(QWidget):
 
     def _take_apart(self) -> None:
         result = self._state.result
-        if result is not None and result.pursuit is not None:
+        if result is not None and result.pursuit is not None and result.params.key_kind is not None:
             self._run("sweep", result)
             self._run("exact", result)
 

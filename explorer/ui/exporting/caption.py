@@ -8,8 +8,17 @@ from string import ascii_lowercase
 from typing import Any
 
 from explorer import __version__
+from explorer.params import ENTERS
 from explorer.ui.pages import definition_of
 from explorer.views.picture import Picture
+
+WHERE = {
+    "keys": "",
+    "pixels": "; it enters at the image, which the model read again",
+    "text": "; it enters at the text, which the model read again",
+    "attack": "; it enters at the image, which the model read again",
+}
+TARGETS = {"loss": "the model's loss", "output": "this head's output"}
 
 
 def caption(views: Sequence[Picture]) -> str:
@@ -43,8 +52,16 @@ def _setting(source: str, params: Mapping[str, Any]) -> list[str]:
 def _contamination(params: Mapping[str, Any]) -> str:
     if not params["level"]:
         return "Nothing is contaminated."
-    words = f"Contamination: {params['contamination']}, level {params['level']:g}"
-    return f"{words}, magnitude {params['magnitude']:g} σ, seed {params['seed']}."
+    kind = params["contamination"]
+    words = [f"Contamination: {kind}, level {params['level']:g}"]
+    if kind in ("sparse", "tokens", "replace"):
+        words.append(f"magnitude {params['magnitude']:g} σ")
+    if ENTERS[kind] == "attack":
+        words.append(f"against {TARGETS[params['target']]}")
+    if kind == "pgd":
+        words.append(f"{params['steps']} steps")
+    words.append(f"seed {params['seed']}")
+    return f"{', '.join(words)}{WHERE[ENTERS[kind]]}."
 
 
 def _pursuit(params: Mapping[str, Any]) -> str:
