@@ -16,7 +16,7 @@ def _numbers(text: str) -> list[int]:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument(
-        "path", nargs="+", metavar="PATH", help="checkpoints, a folder of them, or “controls”"
+        "path", nargs="+", metavar="PATH", help="checkpoints, a folder of them, “controls” or “sample”"
     )
     parser.add_argument("--out", required=True, metavar="DIR", help="the folder to write to; made if absent")
     parser.add_argument("--input", nargs="*", default=[], metavar="TEXT|FILE", help="default: a built-in one")

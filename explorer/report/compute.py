@@ -14,13 +14,13 @@ from explorer.devices import choose
 from explorer.models.base import Capture, ShouldStop, Source, never
 from explorer.report.collect import layer_evidence
 from explorer.report.layer import LayerEvidence
-from explorer.report.plan import CONTROLS, Checkpoint, Unit
+from explorer.report.plan import CONTROLS, SAMPLE, Checkpoint, Unit
 
 Record = dict[str, Any]
 
 
 def open_checkpoint(path: str) -> Source:
-    """Open a checkpoint by its path, or the built-in controls.
+    """Open a checkpoint by its path, or the built-in "controls" or "sample".
 
     Raises
     ------
@@ -31,6 +31,10 @@ def open_checkpoint(path: str) -> Source:
         from explorer.models.controls import ControlSource
 
         return ControlSource()
+    if path == SAMPLE:
+        from explorer.models.digits import sample_source
+
+        return sample_source()
     from explorer.models.open import open_path
 
     return open_path(path)

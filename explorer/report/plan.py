@@ -20,8 +20,8 @@ MOST_FROM_A_FILE = 16
 """Inputs taken of a file or folder unless a number is given."""
 LAYERS_AT_ONCE = 8
 """Layers that one forward pass keeps."""
-CONTROLS = "controls"
-"""Stands for the built-in controls in place of a path."""
+CONTROLS, SAMPLE = "controls", "sample"
+"""Stand for the built-in controls, and the embedded sample, in place of a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,8 @@ def checkpoints_of(paths: Sequence[str | Path]) -> tuple[Checkpoint, ...]:
     GramscopeError
         If there is nothing at a path.
     """
-    if any(str(given) == CONTROLS for given in paths):
-        return (Checkpoint(CONTROLS, CONTROLS, 0),)
+    if named := [str(given) for given in paths if str(given) in (CONTROLS, SAMPLE)]:
+        return (Checkpoint(named[0], named[0], 0),)
     for given in paths:
         if not Path(given).exists():
             raise GramscopeError(f"There is nothing at {given}. Give a checkpoint, or a folder of them.")

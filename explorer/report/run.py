@@ -172,9 +172,10 @@ def write_report(
     """
     folder = Path(out).absolute()
     store = Store(folder / UNITS)
-    for key, record in (known or {}).items():
-        store.keep(key, record)
-    records = {unit.key: record for unit in units if resume and (record := store.kept(unit.key))}
+    for key, computed in (known or {}).items():
+        store.keep(key, computed)
+    found = {unit.key: store.kept(unit.key) for unit in units} if resume else {}
+    records = {key: record for key, record in found.items() if record is not None}
     reused = len(records)
     failures, stopped = [], False
     todo = [unit for unit in units if unit.key not in records]

@@ -345,8 +345,10 @@ def verdict_text(findings: Findings | None, params: Params) -> str:
     *parts, conclusion = findings.sentences
     heads = len(findings.whole.heads())
     so_far = "" if findings.complete else f"So far, {heads} heads: "
-    said = [f"<b>{escape(so_far + conclusion)}</b> {escape(' '.join(parts))}"]
+    cells = [f"<b>{escape(so_far + conclusion)}</b> {escape(' '.join(parts))}"]
     own = findings.verdict_of(params.layer, params.head)
     if own:
-        said.append(f"<b>Layer {params.layer}, head {params.head}.</b> {escape(own)}")
-    return "".join(f"<p style='margin: 0 0 6px 0'>{part}</p>" for part in said)
+        cells.append(f"<b>Layer {params.layer}, head {params.head}.</b> {escape(own)}")
+    width = 100 // len(cells)
+    columns = "".join(f"<td width='{width}%' style='padding-right: 16px'>{cell}</td>" for cell in cells)
+    return f"<table width='100%'><tr>{columns}</tr></table>"

@@ -21,15 +21,9 @@ from explorer.maths.evidence_names import FAMILIES, NULLS
 from explorer.ui.fold import Fold
 from explorer.ui.progress import TaskProgress
 from explorer.ui.theme import GRID
+from explorer.views.evidence_base import NULL_NAMES
 
 UNTRAINED = "untrained"
-SHORT = {
-    "permutation": "shuffled tokens",
-    "gaussian": "Gaussian values",
-    "projection": "random projection",
-    "rotation": "rotated W_V",
-    UNTRAINED: "untrained model",
-}
 MODELS = 2
 """How often the architecture is re-initialised where the untrained model is asked for."""
 MOST_DRAWS = 10_000
@@ -95,7 +89,7 @@ class EvidenceFields(QScrollArea):
         self._heading("Compare with")
         self.nulls: dict[str, QCheckBox] = {}
         for null in NULLS:
-            box = self._check(SHORT[null.key], f"{null.label}: {null.question}")
+            box = self._check(NULL_NAMES[null.key], f"{null.label}: {null.question}")
             box.setChecked(null.key in self.asked.nulls)
             box.toggled.connect(self._read)
             self.nulls[null.key] = box

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from explorer.maths.evidence_names import BY_KEY, NULL_BY_KEY
 from explorer.ui.theme import accent_pen, clean_brush, pen, scheme
-from explorer.views.evidence_base import EvidencePicture, restore
+from explorer.views.evidence_base import NULL_NAMES, EvidencePicture, restore
 from explorer.views.picture import Table
 from explorer.views.plot import Plot, span, up_from_zero
 from explorer.views.points import Points, nearest
@@ -66,8 +66,7 @@ class EvidenceHeads(EvidencePicture):
         for column, share in enumerate((3, 2)):
             self.canvas.ci.layout.setColumnStretchFactor(column, share)
             self.canvas.ci.layout.setColumnPreferredWidth(column, share)
-        labels = {key: null.label for key, null in NULL_BY_KEY.items()}
-        self._null = self._chooser(labels, "Null", "What the measure is compared with")
+        self._null = self._chooser(NULL_NAMES, "Null", "What the measure is compared with")
         self.recolour()
 
     def header_controls(self) -> QWidget:
@@ -163,7 +162,7 @@ class EvidenceHeads(EvidencePicture):
         self._here.setVisible(math.isfinite(here))
         if math.isfinite(here):
             self._here.setPos(here)
-        self.z_plot.name_axes(f"z: {NULL_BY_KEY[self.null].label}", "heads")
+        self.z_plot.name_axes(f"z, {NULL_NAMES[self.null]}", "heads")
         self.z_plot.settle((float(edges[0]), float(edges[-1])), up_from_zero(counts, expected))
 
     def _say(self, findings: Findings) -> None:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QGraphicsRectItem, QWidget
 from explorer.maths.evidence_names import BY_KEY, MEASURES, NULL_BY_KEY
 from explorer.ui.theme import accent_pen, clean_brush, diverging_map, pen, scheme, sequential_map
 from explorer.views.colorbar import ColorBar
-from explorer.views.evidence_base import EvidencePicture, restore, row_of
+from explorer.views.evidence_base import NULL_NAMES, EvidencePicture, as_high_as, restore, row_of
 from explorer.views.matrix_image import MatrixImage
 from explorer.views.picture import Table
 from explorer.views.plot import Plot
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from explorer.evidence import Findings
 
 VALUE = "value"
-SHOWN = {VALUE: "as measured"} | {key: f"z: {null.label}" for key, null in NULL_BY_KEY.items()}
+SHOWN = {VALUE: "as measured"} | {key: f"z: {name}" for key, name in NULL_NAMES.items()}
 LARGEST_Z = 8.0
 UNIT_RANGE = ("overlap", "linear_cka", "kernel_cka")
 
@@ -71,6 +71,7 @@ class EvidenceMap(EvidencePicture):
         self.canvas.addItem(self._strip, 0, 0, 1, 2)
         self.canvas.addItem(self.plot, 1, 0)
         self.canvas.addItem(self._bar, 1, 1)
+        as_high_as(self._bar, self.plot, self.canvas.ci.layout)
         self._measure = self._chooser(
             {measure.key: measure.label for measure in MEASURES}, "Measure", "Which measure of V against V*"
         )

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from explorer.ui.theme import diverging_map
 from explorer.views.colorbar import ColorBar
-from explorer.views.evidence_base import restore, row_of
+from explorer.views.evidence_base import as_high_as, restore, row_of
 from explorer.views.matrix_image import MatrixImage
 from explorer.views.picture import Picture, Provenance, Table
 from explorer.views.plot import Plot
@@ -57,6 +57,7 @@ class EvidencePair(Picture):
         self.canvas.addItem(self._strip, 0, 0, 1, 3)
         for column, item in enumerate(self.plot_items):
             self.canvas.addItem(item, 1, column)
+        as_high_as(self._bar, self.plots[0], self.canvas.ci.layout)
         self._how = self._box(HOW, "Brought by", "How V is brought beside V*")
         self._scaling = self._box(SCALINGS, "Scaling of V*", "Which of the two scalings of V*")
         self.recolour()
