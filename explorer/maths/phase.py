@@ -138,18 +138,18 @@ def phase_diagram(
     done = 0
     for s, seed in enumerate(seeds):
         keys = contaminate_many(k, kind, levels, magnitude, [seed]).values[0]
-        values = v.expand(len(levels), *v.shape)
-        if contaminate_values:
-            values = contaminate_many(v, kind, levels, magnitude, [seed]).values[0]
+        values = (
+            contaminate_many(v, kind, levels, magnitude, [seed]).values[0] if contaminate_values else None
+        )
         for begin in range(0, len(order), per_batch):
             if should_stop():
                 raise Stopped
             rows, columns = (list(part) for part in zip(*order[begin : begin + per_batch], strict=True))
             new = [j for j in dict.fromkeys(columns) if softmax[s, j].isnan()]
             if new:
-                moved = softmax_output(q, keys[new], values[new], scale, convention)
+                moved = softmax_output(q, keys[new], v if values is None else values[new], scale, convention)
                 softmax[s, new] = relative_error(moved, clean)
-            moved = pursued(rows, keys[columns], values[columns])
+            moved = pursued(rows, keys[columns], v if values is None else values[columns])
             rpc[s, rows, columns] = relative_error(moved, own_clean.at(rows))
             to_softmax[s, rows, columns] = relative_error(moved, clean)
             done += len(rows)
