@@ -18,6 +18,7 @@ from explorer.preload import map_libraries
 from explorer.runner import Evaluate, Runner
 from explorer.state import State
 from explorer.ui import messages, theme
+from explorer.ui.evidence import EvidencePage
 from explorer.ui.opener import Opener
 from explorer.ui.robustness import RobustnessPage
 from explorer.ui.study_page import StudyPage
@@ -60,7 +61,26 @@ def build(*, inline: bool = False) -> MainWindow:
         part.setParent(window)
     window.add_page("Robustness", partial(_robustness, window, inline))
     window.add_page("Study", partial(_study, window, inline))
+    window.add_page("Evidence", partial(_evidence, window, inline))
+    _offer_report(window, window.pages.count - 1)
     return window
+
+
+def _evidence(window: MainWindow, inline: bool) -> EvidencePage:
+    page = EvidencePage(window.state, window.runner, window.opener, inline=inline)
+    page.head_opened.connect(lambda: window.pages.show_page(0))
+    window.closing.connect(page.stop)
+    return page
+
+
+def _offer_report(window: MainWindow, place: int) -> None:
+    def write() -> None:
+        window.pages.show_page(place)
+        page = window.pages.page(place)
+        assert isinstance(page, EvidencePage)
+        page.ask_where_to_report()
+
+    window.menus.add(window.menus.file, "Write report…", write, before="Save captured heads…")
 
 
 def _study(window: MainWindow, inline: bool) -> StudyPage:
