@@ -52,7 +52,7 @@ GROUPS = {
         "overview",
     ),
     "sessions": ("session", "script"),
-    "report": ("report", "evidence"),
+    "report": ("report", "evidence", "api"),
     "lab": ("lab",),
     "study": ("study",),
     "state": ("state", "runner", "tasks", "streams", "threads", "history", "preload"),
