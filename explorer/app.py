@@ -18,8 +18,12 @@ from explorer.preload import map_libraries
 from explorer.runner import Evaluate, Runner
 from explorer.state import State
 from explorer.ui import messages, theme
+from explorer.ui.compare import ComparePage, offer_pinning
 from explorer.ui.evidence import EvidencePage
+from explorer.ui.lab import LabPage
+from explorer.ui.model_page import ModelPage
 from explorer.ui.opener import Opener
+from explorer.ui.overview import OverviewPage
 from explorer.ui.robustness import RobustnessPage
 from explorer.ui.study_page import StudyPage
 from explorer.ui.window import MainWindow
@@ -59,10 +63,15 @@ def build(*, inline: bool = False) -> MainWindow:
     window = MainWindow(state, runner, Opener(state, inline=inline))
     for part in (state, runner, window.opener):
         part.setParent(window)
+    window.add_page("Overview", partial(_overview, window, inline))
+    window.add_page("Compare", partial(ComparePage, state))
+    offer_pinning(window)
     window.add_page("Robustness", partial(_robustness, window, inline))
+    window.add_page("Model", partial(_model, window, inline))
     window.add_page("Study", partial(_study, window, inline))
     window.add_page("Evidence", partial(_evidence, window, inline))
     _offer_report(window, window.pages.count - 1)
+    window.add_page("Laboratory", partial(_laboratory, window, inline))
     return window
 
 
@@ -83,14 +92,33 @@ def _offer_report(window: MainWindow, place: int) -> None:
     window.menus.add(window.menus.file, "Write report…", write, before="Save captured heads…")
 
 
+def _model(window: MainWindow, inline: bool) -> ModelPage:
+    page = ModelPage(window.state, window.runner, inline=inline)
+    window.closing.connect(page.stop)
+    return page
+
+
 def _study(window: MainWindow, inline: bool) -> StudyPage:
     page = StudyPage(inline=inline)
     window.closing.connect(page.stop)
     return page
 
 
+def _overview(window: MainWindow, inline: bool) -> OverviewPage:
+    page = OverviewPage(window.state, window.runner, inline=inline)
+    page.opened.connect(lambda: window.pages.show_page(0))
+    window.closing.connect(page.stop)
+    return page
+
+
 def _robustness(window: MainWindow, inline: bool) -> RobustnessPage:
     page = RobustnessPage(window.state, window.runner, inline=inline)
+    window.closing.connect(page.stop)
+    return page
+
+
+def _laboratory(window: MainWindow, inline: bool) -> LabPage:
+    page = LabPage(window.state, inline=inline)
     window.closing.connect(page.stop)
     return page
 

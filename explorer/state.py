@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from explorer.params import Params
 
 if TYPE_CHECKING:
+    from explorer.comparison import Reference
     from explorer.models.base import Source
     from explorer.result import Result
 
@@ -23,6 +24,8 @@ class State(QObject):
     result : Result or None
     selection : frozenset of int
         Selected tokens, by their place in the input.
+    reference : Reference or None
+        The pinned picture; it outlives its source.
 
     Signals
     -------
@@ -31,12 +34,14 @@ class State(QObject):
     source_changed(Source)
     result_changed(Result)
     selection_changed(frozenset)
+    reference_changed(Reference)
     """
 
     params_changed = Signal(object)
     source_changed = Signal(object)
     result_changed = Signal(object)
     selection_changed = Signal(object)
+    reference_changed = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -44,6 +49,7 @@ class State(QObject):
         self.source: Source | None = None
         self.result: Result | None = None
         self.selection: frozenset[int] = frozenset()
+        self.reference: Reference | None = None
 
     def update(self, **changes: Any) -> None:
         """Change some parameters; nothing happens where they are equal already."""
@@ -77,3 +83,9 @@ class State(QObject):
         if tokens != self.selection:
             self.selection = tokens
             self.selection_changed.emit(tokens)
+
+    def pin(self, reference: Reference | None) -> None:
+        """Keep a picture to compare later ones with; None: let go of it."""
+        if reference is not self.reference:
+            self.reference = reference
+            self.reference_changed.emit(reference)

@@ -1,0 +1,97 @@
+"""Pin a picture, go elsewhere, and read the difference, as a person does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from explorer.params import Params
+from explorer.ui import export
+from explorer.ui.compare import ComparePage
+from explorer.ui.window import MainWindow
+from explorer.views.compare_base import NOTHING_PINNED
+from tests.sources import FixedSource
+from tests.ui.desk import CTRL, SHIFT, press, sentences, settle, sit_down
+from tests.views.pointer import at
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> Iterator[MainWindow]:
+    with sit_down(qtbot, None) as window:
+        window.state.open(FixedSource(), Params(level=0.1))
+        settle()
+        yield window
+
+
+def page_of(window: MainWindow) -> ComparePage:
+    titles = [window.pages.row.tabText(i) for i in range(window.pages.count)]
+    window.pages.show_page(titles.index("Compare"))
+    settle()
+    page = window.pages.page(window.pages.place)
+    assert isinstance(page, ComparePage)
+    return page
+
+
+def test_before_anything_is_pinned_the_page_says_what_to_do(window: MainWindow) -> None:
+    for view in page_of(window).views:
+        assert view.result is None and view._sentence.text() == NOTHING_PINNED
+
+
+def test_pin_by_keyboard_then_another_head(window: MainWindow, qtbot: QtBot) -> None:
+    before = window.state.result
+    press(qtbot, Qt.Key.Key_R, CTRL | SHIFT)
+    assert any("Pinned fixed · layer 0 head 0" in said for said in sentences(window))
+    window.state.update(layer=1, head=2)
+    page = page_of(window)
+    now = window.state.result
+    assert page.maps.maps[2].values == pytest.approx(now.map - before.map)
+    columns = page.numbers.table()[1]
+    table = dict(zip(columns[0], columns[3], strict=True))
+    assert table["e_softmax"] == pytest.approx(now.errors.softmax - before.errors.softmax)
+    said = page.maps.reading_at(at(page.maps.maps[2].plot, 3.5, 2.5))
+    assert said.startswith("‘t2’ (2) → ‘t3’ (3): pinned ") and "difference" in said
+
+
+def test_it_survives_another_source_with_other_tokens(window: MainWindow) -> None:
+    window.menus.actions["Pin as reference"].trigger()
+    window.state.open(FixedSource(tokens=9), Params())
+    page = page_of(window)
+    assert "12 tokens and this one 9" in page.maps.maps[2].strip.text
+    assert not page.maps.maps[2].plot.isVisible()
+    assert len(page.spectrum.table()[1][0]) >= 8
+
+
+def test_a_level_change_moves_the_difference(window: MainWindow) -> None:
+    window.menus.actions["Pin as reference"].trigger()
+    page = page_of(window)
+    assert not np.any(page.maps.maps[2].values)
+    window.state.update(level=0.3)
+    settle()
+    assert np.any(page.maps.maps[2].values)
+
+
+def test_unpin_empties_the_page(window: MainWindow) -> None:
+    unpin = window.menus.actions["Unpin"]
+    assert not unpin.isEnabled()
+    window.menus.actions["Pin as reference"].trigger()
+    page = page_of(window)
+    unpin.trigger()
+    assert page.maps.result is None and not unpin.isEnabled()
+
+
+def test_nothing_to_pin_is_said(qtbot: QtBot) -> None:
+    with sit_down(qtbot, None) as window:
+        window.menus.actions["Pin as reference"].trigger()
+        assert any("no picture to pin" in said for said in sentences(window))
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf", "csv"])
+def test_every_panel_is_exported(window: MainWindow, kind: export.Format) -> None:
+    window.menus.actions["Pin as reference"].trigger()
+    window.state.update(head=1)
+    for view in page_of(window).views:
+        assert len(export.export_bytes([view], kind)) > 200
