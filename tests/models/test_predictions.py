@@ -282,3 +282,12 @@ def test_exact_pcp_can_be_stopped_within_a_layer() -> None:
 def test_heads_without_a_model_say_nothing() -> None:
     with pytest.raises(GramscopeError, match="Open a checkpoint"):
         next(Predictor(FixedSource()).predict(Params(), Exchange("rpc", (0,))))
+
+
+@pytest.mark.parametrize("kind", ["salt and pepper", "pixel noise", "blur", "occlusion", "fgsm", "pgd"])
+def test_a_contaminated_input_is_read_again_by_both_attentions(kind: Any) -> None:
+    source, p = sample_source(), Params(contamination=kind, level=0.25, steps=2)
+    *_, found = Predictor(source).predict(p, Exchange("symmetric", (1,)))
+    expected = source.predict(replace(p.input, change=p.change), CPU)
+    np.testing.assert_allclose(found.answers[True, False].probabilities, expected, atol=1e-6)
+    assert len(found.answers) == 4 and "the input" in found.contamination
