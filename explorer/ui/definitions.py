@@ -60,7 +60,8 @@ SYMBOLS = (
     ("λ, μ", "The penalty on $S$, and the step of the multiplier $Y$."),
     (
         "f",
-        "The level of contamination: a share of entries or tokens, or the noise over the deviation of $K$.",
+        "The level of contamination: a share of entries, tokens, pixels or words; noise over the deviation "
+        "of $K$ or over the pixels' range; a blur in pixels; or the budget $ε$ of an attack.",
     ),
 )
 

@@ -30,6 +30,9 @@ def sentence(result: Result) -> str:
     else:
         side = "closer to" if r < s else "further from"
         verdict = f"RPC is {side} its own clean output than softmax is ({number(r)} against {number(s)})"
+    left = len(result.tokens)
+    if left < len(result.clean_tokens):
+        verdict = f"Over the {left} tokens that are left, {verdict}"
     return f"{verdict}; from softmax's clean output RPC is {number(errors.rpc_to_softmax)} away."
 
 

@@ -15,6 +15,7 @@ from explorer.state import State
 from explorer.ui.controls import STEPS, Controls
 from explorer.ui.entry import NAMES, UNITS, EntryForm
 from explorer.ui.opener import params_for
+from explorer.ui.sentence import sentence
 from explorer.ui.window import MainWindow
 from tests.models.conftest import FAMILIES
 from tests.test_analysis import same
@@ -98,6 +99,7 @@ def test_words_are_swapped_and_said(window: MainWindow, qtbot: QtBot, tmp_path: 
     assert sorted(moved) == sorted(token.text for token in result.clean_tokens)
     choose(window, "Input", "delete")
     assert len(window.state.result.tokens) < len(window.state.result.clean_tokens)
+    assert f"Over the {len(window.state.result.tokens)} tokens that are left" in sentence(window.state.result)
     assert not sentences(window)
 
 
