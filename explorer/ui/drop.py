@@ -34,8 +34,10 @@ def intent(paths: Sequence[Path]) -> tuple[str, str]:
         return "input", "Use as input tensor"
     if suffix == SUFFIX:
         return "open", "Open session"
+    if len(paths) > 1 and all(path.is_dir() for path in paths):
+        return "open", f"Open these {len(paths)} checkpoints as a series along training"
     if len(paths) > 1:
-        return "open", f"Open these {len(paths)} files as one checkpoint"
+        return "open", f"Open these {len(paths)} files, as one checkpoint or a series"
     return "open", "Open as checkpoint"
 
 

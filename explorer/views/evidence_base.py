@@ -14,7 +14,7 @@ from explorer.views.plot import Plot
 if TYPE_CHECKING:
     from explorer.evidence import Findings
 
-SHORTEST, WIDEST, WIDEST_LIST = 12, 168, 260
+SHORTEST, WIDEST, WIDEST_LIST = 15, 168, 260
 """Of a chooser in a header: characters, and pixels closed and open."""
 NULL_NAMES = {
     "permutation": "shuffled tokens",

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 OBSERVED = "#0072B2"
 NEAR = 12.0
+CHARACTER, LEAST_WIDTH = 7, 220
+"""Pixels of a character of a tick's name, and of all of them at the smallest."""
 
 
 class EvidenceHeads(EvidencePicture):
@@ -136,8 +138,8 @@ class EvidenceHeads(EvidencePicture):
             self._chance.setPos(chance)
         wide = len(findings.heads)
         self.heads_plot.name_axes("head, layer by layer", BY_KEY[self._key].label)
-        every = max(1, math.ceil(len(findings.layers) / 8))
         names = findings.layer_names or tuple(f"layer {layer}" for layer in findings.layers)
+        every = max(1, math.ceil(sum(map(len, names)) * CHARACTER / LEAST_WIDTH))
         ticks = [(i * wide + (wide - 1) / 2, name) for i, name in enumerate(names)]
         self.heads_plot.set_ticks("bottom", ticks[::every])
         also = (chance,) if math.isfinite(chance) else ()

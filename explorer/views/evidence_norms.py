@@ -119,9 +119,9 @@ class EvidenceNorms(EvidencePicture):
         if record is None:
             return ""
         found = record["projections"]
-        sign = " (negative)" if found["sign_error_learned"] < 0 else ""
+        sign = ", negative" if found["sign_error_learned"] < 0 else ""
         return (
-            f"this head's error, log₁₀: true axes {figure(found['log10_error_axes'], 2)}, "
+            f"error (log₁₀): true axes {figure(found['log10_error_axes'], 2)}, "
             f"learned {figure(found['log10_error_learned'], 2)}{sign}"
         )
 
