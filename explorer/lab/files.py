@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import asdict
+from xml.sax.saxutils import escape
 
+from explorer import __version__
 from explorer.lab.experiments import Cell, Phase, Point, Sweep
 from explorer.lab.figures import phase_figure, sweep_figure
 from explorer.lab.tables import to_csv
@@ -11,10 +15,27 @@ from explorer.lab.tables import to_csv
 
 def sweep_files(sweep: Sweep, points: Sequence[Point]) -> dict[str, str]:
     """Return the contents of NAME.csv and NAME.svg, by what follows the name."""
-    return {".csv": to_csv(points), ".svg": sweep_figure(sweep, points)}
+    about = _about(sweep)
+    return {".csv": _headed(about, to_csv(points)), ".svg": _marked(about, sweep_figure(sweep, points))}
 
 
 def phase_files(done: Sequence[tuple[Phase, Sequence[Cell]]]) -> dict[str, str]:
     """Return the contents of NAME.csv and of a NAME-kind.svg for each kind of head."""
-    figures = {f"-{phase.kind}.svg": phase_figure(phase, cells) for phase, cells in done}
-    return {".csv": to_csv([cell for _, cells in done for cell in cells])} | figures
+    about = _about(done[0][0])
+    figures = {
+        f"-{phase.kind}.svg": _marked(_about(phase), phase_figure(phase, cells)) for phase, cells in done
+    }
+    return {".csv": _headed(about, to_csv([cell for _, cells in done for cell in cells]))} | figures
+
+
+def _about(experiment: Sweep | Phase) -> str:
+    """Return the program and every parameter, on one line."""
+    return f"Gramscope {__version__}: {json.dumps(asdict(experiment))}"
+
+
+def _headed(about: str, table: str) -> str:
+    return f"# {about}\n{table}"
+
+
+def _marked(about: str, figure: str) -> str:
+    return figure.replace("</svg>", f"<metadata>{escape(about)}</metadata></svg>")

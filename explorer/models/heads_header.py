@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from explorer import __version__
 from explorer.errors import GramscopeError
 from explorer.models.base import Capture, Token
 
@@ -77,6 +78,7 @@ class Header:
 def header_text(capture: Capture, name: str) -> str:
     """Write everything of a capture but its layers and its image as JSON."""
     said = {
+        "program": f"Gramscope {__version__}",
         "name": name,
         "tokens": [(token.text, token.special, token.patch, token.word_start) for token in capture.tokens],
         "grid": capture.grid,

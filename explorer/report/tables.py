@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator
 from typing import Any
 
+from explorer import __version__
 from explorer.report.compute import Record
 from explorer.report.whole import Whole
 
@@ -14,14 +16,16 @@ PLACE = ("checkpoint", "step", "sample", "layer", "head", "key_head")
 
 
 def tables(whole: Whole) -> dict[str, str]:
-    """Return the contents of each table by file name."""
-    return {
-        "heads.csv": _text(_heads(whole)),
-        "nulls.csv": _text(_nulls(whole)),
-        "columns.csv": _text(_columns(whole)),
-        "tokens.csv": _text(_tokens(whole)),
-        "eigenvalues.csv": _text(_eigenvalues(whole)),
+    """Return the contents of each table by file name; what made them stands first, behind “# ”."""
+    rows = {
+        "heads.csv": _heads(whole),
+        "nulls.csv": _nulls(whole),
+        "columns.csv": _columns(whole),
+        "tokens.csv": _tokens(whole),
+        "eigenvalues.csv": _eigenvalues(whole),
     }
+    about = f"# Gramscope {__version__}\n# parameters {json.dumps(whole.parameters())}\n"
+    return {name: about + _text(each) for name, each in rows.items()}
 
 
 def _text(rows: Iterator[dict[str, Any]]) -> str:

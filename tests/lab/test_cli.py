@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from explorer import __version__
 from explorer.__main__ import main
 from explorer.lab.figures import edges
 
@@ -12,7 +13,9 @@ QUICK = ["--steps", "3", "--seeds", "2", "--batch", "8"]
 
 
 def rows_of(path) -> list[dict[str, str]]:
-    return list(csv.DictReader(path.read_text().splitlines()))
+    lines = path.read_text().splitlines()
+    assert lines[0].startswith(f"# Gramscope {__version__}: ") and '"steps"' in lines[0]
+    return list(csv.DictReader(lines[1:]))
 
 
 def svg_words(path) -> str:
