@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.app import application, build
 from explorer.commands.smoke import at_rest, wait_until
 from explorer.models.recipes import Recipe
 from explorer.ui import theme
+from explorer.ui.lab import LabPage
 from explorer.ui.robustness import RobustnessPage
 from explorer.ui.window import MainWindow
 
@@ -30,8 +31,20 @@ def _take(window: MainWindow, name: str, folder: Path) -> None:
         print(f"wrote {path}")
 
 
+def _train(page: QWidget) -> None:
+    """Train a head of three dimensions, and sweep over L."""
+    assert isinstance(page, LabPage)
+    wait_until(lambda: page.alignment.result is not None, "the laboratory")
+    page.sphere.three.trigger()
+    page.bar.go.click()
+    wait_until(lambda: not page.sweeps.running, "the sweep")
+    page.controls.start.click()
+    wait_until(lambda: page.alignment.result is not None and page.alignment.result.step >= 240, "240 steps")
+    page.controls.start.click()
+
+
 def screenshots(out: str) -> int:
-    """Show the sample and a synthetic head at 1280 × 800 and save both, light and dark."""
+    """Show the sample, a synthetic head and two pages at 1280 × 800 and save them, light and dark."""
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     application()
@@ -57,6 +70,9 @@ def screenshots(out: str) -> int:
         assert isinstance(page, RobustnessPage)
         wait_until(page.is_complete, "the phase diagram")
         _take(window, "robustness", folder)
+        window.pages.show_page(titles.index("Laboratory"))
+        _train(window.pages.page(window.pages.place))
+        _take(window, "laboratory", folder)
     finally:
         window.close()
     return 0

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pytest
+
+from explorer.lab.account import account
+from explorer.lab.setting import Data, Setting
+from explorer.lab.trainer import train
+
+
+def told(**changes):
+    return account(train(Setting(batch=8).but(**changes), 1).snapshot())
+
+
+def test_the_formula_has_its_numbers():
+    found = told()
+    assert found.formulas[0] == "T(X)_l = Σ_{k=1}^{64} softmax_k(0.25 X_l·m m·X_k) X_k"
+    assert "13 − 4 = 9" in found.formulas[1]
+    assert "1.111, ρ = σ_{min}/σ_1 = 0.25" in found.formulas[2]
+    assert told(kind="linear", length=32).formulas[0].startswith("T(X)_l = 1/32 Σ_{k=1}^{32} (0.25 X_l")
+    assert told(length=None).formulas[0].startswith("T(x) = 0.25 Σ m m^T x")
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"coupling": 1.2}, "past the transition"),
+        ({"data": Data("per-prompt")}, "choose a free W"),
+        ({"data": Data("flat")}, "are equal"),
+        ({"data": Data("drawn", spectrum=(2, 1, 0))}, "singular (rank 2 of 3)"),
+    ],
+)
+def test_what_trips_people_up_is_told(changes, says):
+    assert any(says in warning for warning in told(**changes).warnings)
+
+
+def test_nothing_is_warned_of_where_nothing_is_wrong():
+    assert told().warnings == ()
+    assert told(coupling=1.2, learn_coupling=True).warnings == ()
+    assert told(coupling=1.2, structure="free").warnings == ()
+
+
+def test_nothing_is_called_proved_of_contaminated_prompts():
+    assert told(contamination="sparse").proved.startswith("nothing")
