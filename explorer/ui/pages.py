@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from explorer import __version__
 from explorer.ui.definitions import CANDES, DEFINITIONS, MAULEN, SARITAS, SYMBOLS, TEO, Definition
+from explorer.ui.definitions_heads import HEADS
 from explorer.ui.formula import formula, prose
 from explorer.ui.theme import scheme
 from explorer.views.picture import Picture
@@ -14,7 +15,7 @@ from explorer.views.picture import Picture
 
 def definition_of(view: Picture) -> Definition:
     """Return what a panel means: its page, or the panel's own text where it has none."""
-    return DEFINITIONS.get(view.name, Definition(view.title, view.help))
+    return (DEFINITIONS | HEADS).get(view.name, Definition(view.title, view.help))
 
 
 def definition_page(definition: Definition) -> str:
