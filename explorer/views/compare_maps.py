@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF
 from explorer.comparison import difference, label_of, why_no_difference
 from explorer.result import Result
 from explorer.ui.theme import diverging_map, sequential_map, symmetric_levels
-from explorer.views.base import Table
+from explorer.views.base import Column, Table
 from explorer.views.colorbar import ColorBar
 from explorer.views.compare_base import CompareView
 from explorer.views.matrix_image import MatrixImage
@@ -154,7 +154,7 @@ class CompareMaps(CompareView):
     def numbers(self, result: Result) -> Table:
         """Return both maps and their difference, a pair of tokens a row."""
         before = self.reference.result
-        columns = [before.map.ravel(), result.map.ravel()]
+        columns: list[Column] = [before.map.ravel(), result.map.ravel()]
         names = ["pinned", "present"]
         if not why_no_difference(before, result):
             names.append("present - pinned")
