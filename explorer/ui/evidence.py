@@ -214,6 +214,7 @@ class EvidencePage(QWidget):
         for view in self.pictures:
             view.show_nothing("Measuring the first layer.")
         self.pair.show_nothing("Choose a head in the map, and its values stand here beside V*.")
+        self._say()
         self.fields.nulls["untrained"].setEnabled(hasattr(source, "untrained"))
         self.fields.offer_series(0)
         self._read_from = None
@@ -222,11 +223,11 @@ class EvidencePage(QWidget):
         source = self._state.source
         if source is not None and params.input != self._read_from:
             self._read_from = params.input
-            count = 1 if params.input.text else source.count(params.input) - params.input.index
-            self.fields.offer_inputs(count)
-        for view in self.pictures:
-            view.choose(params.layer, params.head)
-        self._say()
+            self.fields.offer_inputs(_inputs_left(source, params.input))
+        if self.map.place != (params.layer, params.head):
+            for view in self.pictures:
+                view.choose(params.layer, params.head)
+            self._say()
         if self.isVisible():
             self._rest.start()
             self._begin_pair()
@@ -332,6 +333,14 @@ class EvidencePage(QWidget):
             f"The report is in {outcome.folder}.", "Open it",
             lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(page))),
         )  # fmt: skip
+
+
+def _inputs_left(source: Source, given: Input) -> int:
+    """Return how many inputs there are from the present one on; 1 where they cannot be read."""
+    try:
+        return 1 if given.text else source.count(given) - given.index
+    except GramscopeError:
+        return 1
 
 
 def _done_of(findings: Findings) -> str:

@@ -212,6 +212,51 @@ def test_checkpoints_dropped_together_become_a_series(
     assert "Along training" in (tmp_path / "out" / "report.html").read_text()
 
 
+def test_cancel_keeps_what_is_measured_and_measure_goes_on_from_there(qtbot: QtBot) -> None:
+    window = build()
+    window.show()
+    window.open_recipe(Recipe(values="controls", tokens=48, dim=8))
+    qtbot.waitUntil(lambda: window.state.result is not None, timeout=60_000)
+    page = show_evidence(window)
+    qtbot.waitUntil(lambda: page.findings is not None and page.findings.done > 0, timeout=60_000)
+    page._progress.cancel.click()
+    kept = dict(page._kept)
+    done = page.findings.done
+    assert kept and page.fields.again.isEnabled() and page._progress.isHidden()
+    if done < 5:
+        assert "So far" in page.verdict.text()
+    page.fields.again.click()
+    qtbot.waitUntil(lambda: page.findings.complete, timeout=60_000)
+    assert all(page._kept[key] is record for key, record in kept.items())
+    window.close()
+    window.deleteLater()
+
+
+def test_a_long_measurement_says_how_long_before_it_starts(window: MainWindow) -> None:
+    from explorer import evidence
+    from explorer.asked import Asked
+
+    work = evidence.plan(window.state.source, window.opener.origin, window.state.params, Asked(cheap=4000))
+    first = next(evidence.measure(work, {}))
+    assert first.done == 0 and first.seconds is not None and first.seconds > 0
+    page = show_evidence(window)
+    page._progress.announce(f"Measuring {first.total} layers", 40.0)
+    assert page._progress.what.text() == "Measuring 5 layers, about 40 s"
+
+
+def test_an_untrained_model_is_one_click_away(qtbot: QtBot) -> None:
+    with sit_down(qtbot, recipe=None) as window:
+        window.opener.open_sample()
+        settle()
+        page = show_evidence(window)
+        page.fields.nulls["untrained"].click()
+        page.fields.nulls["gaussian"].click()
+        page._begin()
+        settle()
+        assert "untrained" in page.findings.whole.nulls()
+        assert "the same architecture untrained" in page.verdict.text()
+
+
 def test_closing_while_it_measures_leaves_no_thread(qtbot: QtBot) -> None:
     window = build()
     window.show()
