@@ -98,6 +98,8 @@ class Projection:
         The principal axes, from 0.
     log10_unit : float
         The common power of ten taken out.
+    leading : ndarray, shape (4, N, m), or None
+        The same four on all leading axes that are known, in the same unit.
     """
 
     queries: Array
@@ -106,6 +108,15 @@ class Projection:
     moved_keys: Array
     axes: tuple[int, int]
     log10_unit: float
+    leading: Array | None = None
+
+    def in_unit(self, exponent: int) -> Projection:
+        """Return the same positions in units of 10^`exponent`."""
+        factor = 10.0 ** (self.log10_unit - exponent)
+        return Projection(
+            self.queries * factor, self.keys * factor, self.moved_queries * factor, self.moved_keys * factor,
+            self.axes, float(exponent), None if self.leading is None else self.leading * factor,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

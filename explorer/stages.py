@@ -227,19 +227,18 @@ def projection(c: Clean, m: Moved, p: Params) -> Projection | None:
     axes = list(p.axes)
     if int(c.pairs.rank) <= max(axes) or max(axes) >= SHOWN:
         return None
-    vstar = c.vstar[:, axes]
-    keys, queries = m.left(c.keys_on_axes[:, axes]), m.left(c.queries_on_axes[:, axes])
+    keys, queries = m.left(c.keys_on_axes), m.left(c.queries_on_axes)
     moved_queries, moved_keys = queries, keys
     if not m.still:
-        moved_queries = m.weights @ m.left(vstar)
-        moved_keys = attention_weights(m.head.k, c.head.k, c.head.scale) @ vstar
+        moved_queries = m.weights @ m.left(c.vstar)
+        moved_keys = attention_weights(m.head.k, c.head.k, c.head.scale) @ c.vstar
     centre = keys.mean(0) if p.centred else torch.zeros_like(keys[0])
-    points = [numpy(x - centre) for x in (queries, keys, moved_queries, moved_keys)]
-    largest = max((float(np.abs(x).max(initial=0.0)) for x in points), default=0.0)
+    points = np.stack([numpy(x - centre) for x in (queries, keys, moved_queries, moved_keys)])
+    largest = float(np.abs(points[..., axes]).max(initial=0.0))
     scale10 = c.log_scale / LN10
     unit = math.floor(math.log10(largest) + scale10) if largest > 0 else 0
-    queries_at, keys_at, moved_queries_at, moved_keys_at = (x * 10.0 ** (scale10 - unit) for x in points)
-    return Projection(queries_at, keys_at, moved_queries_at, moved_keys_at, p.axes, float(unit))
+    points *= 10.0 ** (scale10 - unit)
+    return Projection(*points[..., axes], axes=p.axes, log10_unit=float(unit), leading=points)
 
 
 def comparable(clean: Outputs, m: Moved) -> Outputs:

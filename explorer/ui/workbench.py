@@ -29,7 +29,6 @@ from explorer.ui.sessions import Sessions
 from explorer.ui.shortcuts import ShortcutsPage
 from explorer.ui.tour import Tour
 from explorer.views.picture import Picture
-from explorer.views.plot import Plot
 
 if TYPE_CHECKING:
     from explorer.ui.window import MainWindow
@@ -201,9 +200,7 @@ class Workbench(QObject):
     def home(self) -> None:
         """Bring every plot back to its whole picture."""
         for view in self._window.views:
-            for plot in view.plot_items:
-                if isinstance(plot, Plot):
-                    plot.fit()
+            view.fit()
 
     def _go(self) -> None:
         menus = self._window.menus

@@ -71,6 +71,19 @@ class Colouring:
         )
 
 
+def named(result: Result, what: str, rows: NDArray[np.int64], d: int = 0) -> Colouring | None:
+    """Return a number by its name, for the selected tokens or eigenvector `d`; None for any other name."""
+    if what in ("attention", "attended"):
+        return attention_from(result, rows) if what == "attention" else attention_to(result, rows)
+    if what in ("error", "error of rpc"):
+        return output_error(result, "softmax" if what == "error" else "rpc")
+    if what == "eigenvector":
+        return eigenvector(result, d)
+    if what == "position":
+        return position(result)
+    return contamination(result) if what == "contamination" else None
+
+
 def attention_from(result: Result, rows: NDArray[np.int64]) -> Colouring:
     """Return the rows of the selected queries in the map that the attention panel shows; their mean.
 

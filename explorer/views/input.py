@@ -140,8 +140,10 @@ class InputView(View):
         """Colour the tokens as the selection asks, and outline what is selected."""
         if self.result is None:
             return
-        result = self.result
-        self._colours = self._hold(self._colouring(result, rows), rows)
+        result, what = self.result, self._chooser.what
+        self._colours = self._hold(
+            colouring.named(result, what, rows, max(0, self._chooser.axis.currentIndex())), rows
+        )
         hit, colours = result.contaminated, self._rgba()
         fills: list[QColor | None] = []
         if colours is not None:
@@ -180,20 +182,6 @@ class InputView(View):
         colours = table[places].astype(np.uint8)
         colours[:, 3] = np.where(places >= 0, 255, 0)
         return np.asarray(colours)
-
-    def _colouring(self, result: Result, rows: NDArray[np.int64]) -> Colouring | None:
-        what = self._chooser.what
-        if what == "attention":
-            return colouring.attention_from(result, rows)
-        if what == "attended":
-            return colouring.attention_to(result, rows)
-        if what == "eigenvector":
-            return colouring.eigenvector(result, max(0, self._chooser.axis.currentIndex()))
-        if what == "contamination":
-            return colouring.contamination(result)
-        if what in ("error", "error of rpc"):
-            return colouring.output_error(result, "softmax" if what == "error" else "rpc")
-        return None
 
     def _say(self, result: Result, rows: NDArray[np.int64]) -> None:
         colours = self._colours

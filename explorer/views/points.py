@@ -21,11 +21,15 @@ class Points(pg.ScatterPlotItem):
 
     def __init__(self, symbol: str = "o", size: float = 7) -> None:
         super().__init__(symbol=symbol, size=size, antialias=True)
+        self._symbol = symbol
+        self._kept: NDArray[np.bool_] = np.empty(0, bool)
+        self._tint: tuple[list[QBrush], list[str]] = ([], [])
 
     def style(self, pen: QPen | None, brush: QBrush | None) -> None:
         """Change outline and filling."""
         self.setPen(pen)
         self.setBrush(brush)
+        self.tint(*self._tint)
 
     def resize(self, size: float) -> None:
         """Change the size, in pixels."""
@@ -39,18 +43,41 @@ class Points(pg.ScatterPlotItem):
         same pixels.
         """
         keep = np.isfinite(x) & np.isfinite(y)
+        same = np.array_equal(keep, self._kept)
+        self._kept = keep
         x, y = x[keep], y[keep]
         self.setVisible(bool(len(x)))
         if not len(x) and not len(self.data):
             return
         if len(x) != len(self.data):
             self.setData(x=x, y=y)
+            self.tint(*self._tint)
             return
+        if not same:
+            self.tint(*self._tint)
         self.data["x"], self.data["y"] = x, y
         self.bounds = [None, None]
         self.prepareGeometryChange()
         self.informViewBoundsChanged()
         self.invalidate()
+
+    def tint(self, brushes: list[QBrush], symbols: list[str]) -> None:
+        """Give each point of `move`, the not finite ones too, a filling and a symbol of its own.
+
+        Parameters
+        ----------
+        brushes, symbols : list
+            Empty: those of the item.
+        """
+        self._tint = brushes, symbols
+        if not len(self.data):
+            return
+        for name, own in (("brush", brushes), ("symbol", symbols)):
+            self.data[name] = None
+            if len(own) == len(self._kept):
+                self.data[name] = [value for value, keep in zip(own, self._kept, strict=True) if keep]
+        self.data["sourceRect"] = 0
+        self.updateSpots(self.data)
 
 
 def nearest(
@@ -76,3 +103,10 @@ def nearest(
     distance = np.where(np.isfinite(distance), distance, np.inf)
     best = int(distance.argmin())
     return (best, float(distance[best])) if distance[best] <= within else (-1, np.inf)
+
+
+def join(item: pg.PlotCurveItem, start: NDArray[np.float64], end: NDArray[np.float64], shown: bool) -> None:
+    """Draw a line from each of `start` to its partner in `end`."""
+    keep = np.isfinite(start).all(1) & np.isfinite(end).all(1) & shown
+    pairs = np.stack([start[keep], end[keep]], 1).reshape(-1, 2)
+    item.setData(pairs[:, 0], pairs[:, 1])

@@ -51,11 +51,12 @@ def spectrum(rng, n, noise=0.0, m=8):
 
 
 def projection(rng, n, level, axes=(0, 1)):
-    centres = rng.normal(0, 3, (6, 2))
-    queries = centres[np.arange(n) % 6] + rng.normal(0, 0.4, (n, 2))
-    keys = centres[np.arange(n) % 6] + rng.normal(0, 0.5, (n, 2))
-    drift = rng.normal(0, 6 * level, (n, 2))
-    return Projection(queries, keys, queries * (1 - level) + drift, keys + drift, axes, -3.0)
+    centres = rng.normal(0, 3, (6, 8))
+    queries = centres[np.arange(n) % 6] + rng.normal(0, 0.4, (n, 8))
+    keys = centres[np.arange(n) % 6] + rng.normal(0, 0.5, (n, 8))
+    drift = rng.normal(0, 6 * level, (n, 8))
+    leading = np.stack([queries, keys, queries * (1 - level) + drift, keys + drift])
+    return Projection(*leading[..., list(axes)], axes, -3.0, leading)
 
 
 @cache

@@ -27,7 +27,7 @@ def at(plot, x, y):
 
 
 def drag(view, points, modifiers=Qt.KeyboardModifier.NoModifier):
-    """Press the left button at the first point of the scene, move over the others, and release at the last."""
+    """Press the left button at the first point of the scene, move over all, and release at the last."""
     viewport, none, left = view.canvas.viewport(), Qt.MouseButton.NoButton, Qt.MouseButton.LeftButton
     _send(viewport, view, QEvent.Type.MouseButtonPress, points[0], left, left, modifiers)
     for point in points:
