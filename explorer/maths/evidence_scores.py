@@ -146,7 +146,7 @@ class Spread:
     discoveries, discoveries_below : int
         Heads closer to V* (farther from it) than the null at a false discovery rate of 5 %.
     smallest_p : float
-        1/(1 + draws), the least that this many draws can give.
+        The least that this many draws can give: 1/(1 + draws), twice that over several inputs.
     draws : int
     at_floor, at_floor_below : int
         Heads that no draw comes up to (that come up to no draw): more draws could only lower their p.
@@ -182,7 +182,8 @@ class Spread:
         few = 2 * self.together > self.heads
         if not few and not (beyond and abs(self.mean_z) > self._margin):
             return 0
-        return max(math.ceil(self.heads / (LEVEL * max(beyond, 1)) - ROUNDING) - 1, FEWEST * 2 + 1)
+        times = self.smallest_p * (1 + self.draws) / LEVEL
+        return max(math.ceil(times * self.heads / max(beyond, 1) - 1e-6), math.ceil(2 * times - 1e-6)) - 1
 
     @property
     def _on_the_side_of_the_mean(self) -> tuple[int, int]:
@@ -209,7 +210,9 @@ class Spread:
         return "below" if self.mean_z < -self._margin and self.discoveries_below else "level"
 
 
-def spread_over_heads(z: ArrayLike, p: ArrayLike, p_below: ArrayLike, draws: int) -> Spread:
+def spread_over_heads(
+    z: ArrayLike, p: ArrayLike, p_below: ArrayLike, draws: int, combined: bool = False
+) -> Spread:
     """Summarise heads: the distribution of z and what survives the false discovery rate.
 
     Parameters
@@ -217,7 +220,10 @@ def spread_over_heads(z: ArrayLike, p: ArrayLike, p_below: ArrayLike, draws: int
     z, p, p_below : array_like, shape (H,)
         As `Scores` has them.
     draws : int
+    combined : bool
+        Whether each p is twice the mean over several inputs.
     """
+    smallest = (2 if combined else 1) / (1 + draws)
     z = np.asarray(z, float)
     known = z[np.isfinite(z)]
     return Spread(
@@ -228,12 +234,12 @@ def spread_over_heads(z: ArrayLike, p: ArrayLike, p_below: ArrayLike, draws: int
         below=int((known < -CLEAR).sum()),
         discoveries=int((benjamini_hochberg(p) <= LEVEL).sum()),
         discoveries_below=int((benjamini_hochberg(p_below) <= LEVEL).sum()),
-        smallest_p=1 / (1 + draws),
+        smallest_p=smallest,
         draws=draws,
-        at_floor=_at_floor(p, draws),
-        at_floor_below=_at_floor(p_below, draws),
+        at_floor=_at_floor(p, smallest),
+        at_floor_below=_at_floor(p_below, smallest),
     )
 
 
-def _at_floor(p: ArrayLike, draws: int) -> int:
-    return int((np.asarray(p, float) <= (1 + ROUNDING) / (1 + draws)).sum())
+def _at_floor(p: ArrayLike, smallest: float) -> int:
+    return int((np.asarray(p, float) <= smallest * (1 + 1e-6)).sum())

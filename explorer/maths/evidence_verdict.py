@@ -70,9 +70,14 @@ def _draws(found: Mapping[str, Score] | Mapping[str, Spread]) -> str:
     for null, figures in found.items():
         by_count.setdefault(figures.draws, []).append(names[null])
     most = max(by_count, key=lambda count: len(by_count[count]))
-    text = f"{most} draws each, so that p is at least {1 / (1 + most):.2g}"
+    least = max(_least_p(figures) for figures in found.values() if figures.draws == most)
+    text = f"{most} draws each, so that p is at least {least:.2g}"
     rest = [f"{count} of {', '.join(whose)}" for count, whose in by_count.items() if count != most]
     return f"({'; '.join([text, *rest])}.)"
+
+
+def _least_p(found: Score | Spread) -> float:
+    return found.smallest_p if isinstance(found, Spread) else 1 / (1 + found.draws)
 
 
 def _standing(found: Score | Spread | None) -> Standing:

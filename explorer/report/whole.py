@@ -121,7 +121,7 @@ class Whole:
                 p.append(_combined([score["p"] for score in scores]))
                 below.append(_combined([score["p_below"] for score in scores]))
                 draws = scores[0]["draws"]
-        return spread_over_heads(z, p, below, draws)
+        return spread_over_heads(z, p, below, draws, combined=self.samples > 1)
 
     @cached_property
     def verdict(self) -> str:

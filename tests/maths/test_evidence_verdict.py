@@ -107,6 +107,16 @@ def test_the_number_of_draws_named_is_the_least_that_lets_those_heads_be_found()
         assert spread_over_heads(z, p, [1 - x for x in p], draws).discoveries == found
 
 
+def test_over_several_inputs_twice_the_draws_are_needed() -> None:
+    heads, beyond = 30, 19
+    for draws, found in ((60, 0), (63, beyond)):
+        p = [2 / (1 + draws)] * beyond + [0.9] * (heads - beyond)
+        z = [20.0] * beyond + [0.0] * (heads - beyond)
+        spread = spread_over_heads(z, p, [1.0] * heads, draws, combined=True)
+        assert (spread.discoveries, spread.standing) == (found, "above" if found else "unknown")
+        assert spread.needed == (0 if found else 79)
+
+
 def test_what_few_draws_could_not_find_is_said() -> None:
     few = Spread(72, 0.1, 2.4, 3, 3, 0, 0, 1 / 61, 60)
     assert "60 draws find only 24 heads or more together" in verdict_on_heads({"permutation": few}, {})
