@@ -71,6 +71,8 @@ def _refuse_nonsense(settings: dict[str, Any], names: Sized, file: str) -> None:
     """Raise where building the model would take for ever, or fail in a way that says nothing."""
     if not isinstance(settings.get("architectures") or [], list):
         raise GramscopeError(f"{file} makes no sense: its “architectures” are no list. Download it again.")
+    if not isinstance(settings.get("model_type") or "", str):
+        raise GramscopeError(f"{file} makes no sense: its “model_type” is no name. Download it again.")
     for key, value in nested_items(settings):
         if DEPTH.search(key) and isinstance(value, int) and value > len(names):
             raise GramscopeError(

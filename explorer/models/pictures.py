@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +35,7 @@ def load_image(path: Path) -> np.ndarray:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(path, formats=FORMATS) as image:
+            with Image.open(io.BytesIO(path.read_bytes()), formats=FORMATS) as image:
                 image.load()
                 return np.asarray(_eight_bits(ImageOps.exif_transpose(image)).convert("RGB"))
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:

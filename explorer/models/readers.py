@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from explorer.errors import GramscopeError
 from explorer.models.configs import refuse_remote_code
@@ -102,6 +103,7 @@ def _try(preprocessing: Preprocessing) -> None:
     sides = (*(preprocessing.size or ()), *(preprocessing.crop or ()), preprocessing.shortest or 1)
     if not all(type(side) is int and 0 < side <= LARGEST_SIDE for side in sides):
         raise ValueError(f"sizes of {sides} pixels")
+    Image.Resampling(preprocessing.resample)
     values = preprocessing.normalise(preprocessing.frame(np.zeros((8, 8, 3), np.uint8)))
     if values.shape[1] != 3 or not values.isfinite().all():
         raise ValueError("the mean or the standard deviation suit no picture")
