@@ -238,7 +238,9 @@ def projection(c: Clean, m: Moved, p: Params) -> Projection | None:
     scale10 = c.log_scale / LN10
     unit = math.floor(math.log10(largest) + scale10) if largest > 0 else 0
     points *= 10.0 ** (scale10 - unit)
-    return Projection(*points[..., axes], axes=p.axes, log10_unit=float(unit), leading=points)
+    queries_at, keys_at, moved_queries_at, moved_keys_at = points[..., axes]
+    leading = points[..., : int(c.pairs.rank)]
+    return Projection(queries_at, keys_at, moved_queries_at, moved_keys_at, p.axes, float(unit), leading)
 
 
 def comparable(clean: Outputs, m: Moved) -> Outputs:

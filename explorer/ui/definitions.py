@@ -135,7 +135,10 @@ DEFINITIONS = {
             "‖φ(q_i)‖^2 = exp(τ q_i·q_i) / g(q_i)^2",
         ),
         read=(
-            "Queries near each other attend alike, as far as these two axes tell.",
+            "Queries near each other attend alike, as far as these axes tell.",
+            "Draw around points with the lasso, or with Shift and a drag, to select them in every panel.",
+            "3-D shows a third axis and turns by a drag or the arrow keys; Home turns back. It is the same "
+            "scatter seen from a side, without perspective: it needs no OpenGL, and exports as any picture.",
             "A long line is a token whose attention output, with the prescribed values, contamination "
             "moves far.",
             "The identity of the first line is exact: kernel PCA prescribes the values $V^*$, and "
@@ -144,7 +147,7 @@ DEFINITIONS = {
         misread=(
             "That attention with $V^*$ is a projection does not say that the learned $V$ is $V^*$: that "
             "is the open question, and the evidence page measures it.",
-            "Distances count along the two axes shown only, and an axis whose eigenvalue nearly equals "
+            "Distances count along the axes shown only, and an axis whose eigenvalue nearly equals "
             "its neighbour's may turn freely.",
             "The hollow point is not a projection on axes of the contaminated keys: these would be other "
             "axes.",

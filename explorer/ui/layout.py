@@ -16,6 +16,8 @@ AREAS: dict[Area, Qt.DockWidgetArea] = {
     "top": Qt.DockWidgetArea.TopDockWidgetArea,
     "bottom": Qt.DockWidgetArea.BottomDockWidgetArea,
 }
+SLACK = 8
+"""How far docks may seem to overlap: the height of their tabs is only known nearly."""
 ACROSS, DOWN = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
 
 Tile = tuple[QDockWidget, QRect]
@@ -107,7 +109,8 @@ def _cut(tiles: Sequence[Tile]) -> tuple[Sequence[Tile], Sequence[Tile], Qt.Orie
     """Return the tiles before and behind a straight line that crosses none."""
     for direction in (ACROSS, DOWN):
         across = direction == ACROSS
-        span = [(rect.left(), rect.right()) if across else (rect.top(), rect.bottom()) for _, rect in tiles]
+        inner = [rect.adjusted(SLACK, SLACK, -SLACK, -SLACK) for _, rect in tiles]
+        span = [(rect.left(), rect.right()) if across else (rect.top(), rect.bottom()) for rect in inner]
         for line in sorted({end for _, end in span})[:-1]:
             if all(end <= line or begin >= line for begin, end in span):
                 before = [tile for tile, (_, end) in zip(tiles, span, strict=True) if end <= line]

@@ -27,6 +27,8 @@ class AxesChooser(QWidget):
 
     Attributes
     ----------
+    tools : QWidget
+        All but the axes: a second row, for which a header has no room.
     keys : QCheckBox
         Whether keys are shown.
     three : QCheckBox
@@ -71,7 +73,7 @@ class AxesChooser(QWidget):
         self.colour.setToolTip("What the colour of a point stands for")
         self.colour.setAccessibleName("Colour of the points")
         self.colour.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.colour.setMinimumContentsLength(4)
+        self.colour.setMinimumContentsLength(10)
         self.colour.view().setMinimumWidth(240)
         self.colour.activated.connect(self.chosen)
         self.centred = QCheckBox("centred")
@@ -80,9 +82,14 @@ class AxesChooser(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4)
-        axes = (self.axes[0], QLabel("×"), self.axes[1], self.third, self.three)
-        for widget in (*axes, self.keys, self.centred, self.colour, self.lasso):
+        for widget in (self.axes[0], QLabel("×"), self.axes[1], self.third):
             row.addWidget(widget)
+        self.tools = QWidget()
+        row = QHBoxLayout(self.tools)
+        row.setContentsMargins(16, 0, 8, 0)
+        for widget in (self.three, self.keys, self.centred, self.lasso, self.colour):
+            row.addWidget(widget)
+        row.addStretch(1)
         self.third.setVisible(False)
         self.offer(2)
 

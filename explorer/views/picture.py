@@ -110,6 +110,7 @@ class Picture(QWidget):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
         outer.addWidget(self._progress)
+        self._outer = outer
         self._stack = QStackedLayout()
         outer.addLayout(self._stack)
         self._stack.addWidget(self.canvas)
@@ -145,6 +146,10 @@ class Picture(QWidget):
     def header_controls(self) -> QWidget | None:
         """Return the panel's own choosers, to be placed in its header; None where it has none."""
         return None
+
+    def add_tools(self, tools: QWidget) -> None:
+        """Place further choosers in a row above the picture, for which the header has no room."""
+        self._outer.insertWidget(1, tools)
 
     def options(self) -> dict[str, Any]:
         """Return the choices that are not parameters, as JSON can hold them."""

@@ -100,10 +100,11 @@ class ProjectionView(View):
         self._colours: Colouring | None = None
         self._chooser = AxesChooser(self.state)
         self._chooser.chosen.connect(self._choose)
+        self.add_tools(self._chooser.tools)
         self.recolour()
 
     def header_controls(self) -> QWidget:
-        """Return the choosers of axes, of what is shown and of colours."""
+        """Return the choosers of axes."""
         return self._chooser
 
     def follow(self, params: Params) -> None:

@@ -18,7 +18,7 @@ from explorer.ui.theme import AXIS_PX, BODY_PX, accent_pen, font, pen, scheme
 from explorer.views.drag import Drag
 from explorer.views.hatch import SPACING, diagonals
 
-LINE, TALL, PAD, GAP, BAR = 24, 18, 2, 5, 8
+LINE, TALL, PAD, GAP, BAR = 26, 18, 2, 5, 8
 DARK_INK, LIGHT_INK = "#000000", "#FFFFFF"
 
 
@@ -256,7 +256,7 @@ class TokenText(pg.GraphicsWidget):
             painter.setPen(pen(scheme().text, 1.5))
             painter.drawLine(rect.bottomLeft() + QPointF(1, 2), rect.bottomRight() + QPointF(-1, 2))
         if row < len(self._marks) and self._marks[row]:
-            self._triangle(painter, rect.topLeft() + QPointF(3, -2))
+            self._triangle(painter, rect.topLeft() + QPointF(3, -1))
 
     @staticmethod
     def _colour(piece: Piece) -> str:

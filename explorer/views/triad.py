@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor
 from explorer.ui.theme import AXIS_PX, font, pen, scheme
 from explorer.views.plot import Plot
 
-PLACE, ARM, NAME = -0.72, 0.2, 0.27
+PLACE, ARM, NAME = -0.72, 0.2, 0.23
 """Where it stands, to the left and down, and how far arms and names reach; all in radii of the picture."""
 
 
@@ -55,4 +55,5 @@ class Triad:
         self._arms.setData(lines[:, 0], lines[:, 1])
         for item, name, axis in zip(self.names, names, matrix[:2].T, strict=True):
             item.setText(name)
+            item.setAnchor(((1 - axis[0]) / 2, (1 + axis[1]) / 2))
             item.setPos(*(middle + NAME * radius * axis))
