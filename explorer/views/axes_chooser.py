@@ -82,13 +82,13 @@ class AxesChooser(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4)
-        for widget in (self.axes[0], QLabel("×"), self.axes[1], self.third):
-            row.addWidget(widget)
+        for part in (self.axes[0], QLabel("×"), self.axes[1], self.third):
+            row.addWidget(part)
         self.tools = QWidget()
         row = QHBoxLayout(self.tools)
         row.setContentsMargins(16, 0, 8, 0)
-        for widget in (self.three, self.keys, self.centred, self.lasso, self.colour):
-            row.addWidget(widget)
+        for tool in (self.three, self.keys, self.centred, self.lasso, self.colour):
+            row.addWidget(tool)
         row.addStretch(1)
         self.third.setVisible(False)
         self.offer(2)
