@@ -196,3 +196,15 @@ def test_curves_grow_and_are_taken_up_again(monkeypatch: pytest.MonkeyPatch) -> 
     assert result.curves.seeds == result.curves.seeds_wanted == 5
     at = np.searchsorted(result.curves.levels, 0.2)
     assert result.curves.low["softmax"][at - 1] <= result.errors.softmax * 1.5
+
+
+def test_the_leading_axes_hold_the_shown_ones_and_none_below_the_tolerance() -> None:
+    source = FixedSource(tokens=12, dim=8, layers=1, heads=1, key_heads=1)
+    result = next(Evaluator()(Params(axes=(2, 1), level=0.1), source))
+    shown = result.projection
+    assert shown is not None
+    assert shown.leading is not None
+    drawn = (shown.queries, shown.keys, shown.moved_queries, shown.moved_keys)
+    for four, two in zip(shown.leading, drawn, strict=True):
+        assert np.array_equal(four[:, [2, 1]], two)
+    assert shown.leading.shape[2] <= len(result.clean.log10_values)
