@@ -150,13 +150,16 @@ class DecompositionView(View):
         self._say(found)
 
     def _columns(self, found: Decomposition) -> tuple[list[Array], list[Array]]:
-        i, exact = self.iteration - 1, self.exact
+        i, exact = self.iteration - 1, self._exact_of(found)
         nothing = np.full_like(found.keys, np.nan)
-        fits = exact is not None and exact.low.shape == found.keys.shape
         return (
-            [found.added, found.sparse[i], exact.sparse if exact is not None and fits else nothing],
-            [found.keys - found.added, found.low[i], exact.low if exact is not None and fits else nothing],
+            [found.added, found.sparse[i], nothing if exact is None else exact.sparse],
+            [found.keys - found.added, found.low[i], nothing if exact is None else exact.low],
         )
+
+    def _exact_of(self, found: Decomposition) -> Exact | None:
+        """Return exact PCP unless it is still that of an earlier head."""
+        return self.exact if self.exact is not None and self.exact.low.shape == found.keys.shape else None
 
     def _show_iterations(self, count: int) -> None:
         changed = self._count.text() != (text := f"iteration {self.iteration} of {count}")
@@ -176,7 +179,7 @@ class DecompositionView(View):
         found_in = _scores(found.sparse[self.iteration - 1], found.hit)
         sparse.strip.say(_part(f"S, RPC after iteration {self.iteration}", RPC), found_in)
         low.strip.say(_part(f"L, RPC after iteration {self.iteration}", RPC))
-        exact = self.exact
+        exact = self._exact_of(found)
         if exact is None:
             exact_sparse.strip.say(_part("S, exact PCP", PCP), "not computed yet")
             exact_low.strip.say(_part("L, exact PCP", PCP))

@@ -115,3 +115,13 @@ def test_closing_with_the_page_open_leaves_no_thread(qtbot: QtBot, tmp_path: Pat
     window.close()
     window.deleteLater()
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("gramscope-")]
+
+
+def test_another_head_does_not_meet_the_exact_parts_of_the_last_one(window: MainWindow) -> None:
+    page = page_of(window)
+    page._take_apart()
+    assert page.decomposition.exact is not None
+    window.open_recipe(Recipe(tokens=30, dim=8, components=3))
+    QApplication.processEvents()
+    assert window.state.result is not None and window.state.result.decomposition is not None
+    assert window.state.result.decomposition.keys.shape == (30, 8)
