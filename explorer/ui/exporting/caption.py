@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from string import ascii_lowercase
 from typing import Any
 
@@ -39,14 +39,25 @@ def _plain(text: str) -> str:
 
 
 def _setting(source: str, params: Mapping[str, Any]) -> list[str]:
-    if "contamination" not in params:
-        listed = ", ".join(f"{name} = {value}" for name, value in params.items() if value not in (None, ""))
-        return [f"{source}.", f"Setting: {listed}."] if listed else [f"{source}."]
-    return [
-        f"{source}, layer {params['layer']}, head {params['head']}.",
-        _contamination(params),
-        _pursuit(params),
-    ]
+    where = [f"{name} {params[name]}" for name in ("layer", "head") if name in params]
+    of = f"{', '.join((source, *where))}."
+    if "form" in params and "level" in params:
+        return [of, _contamination(params), _pursuit(params)]
+    others = {name: value for name, value in params.items() if name not in ("layer", "head")}
+    listed = ", ".join(f"{name} {value}" for name, value in _flat(others))
+    return [of, f"Setting: {listed}."] if listed else [of]
+
+
+def _flat(params: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield names and values without those that are empty, groups opened."""
+    for name, value in params.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value)
+        elif isinstance(value, list | tuple):
+            if value:
+                yield name, " ".join(map(str, value))
+        elif value not in (None, ""):
+            yield name, f"{value:g}" if isinstance(value, float) else value
 
 
 def _contamination(params: Mapping[str, Any]) -> str:
