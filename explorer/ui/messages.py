@@ -253,6 +253,8 @@ class MessageArea(QWidget):
             self._remove(bar)
 
     def _remove(self, bar: MessageBar) -> None:
+        if bar not in self.bars:
+            return
         self.bars.remove(bar)
         self._column.removeWidget(bar)
         bar.hide()

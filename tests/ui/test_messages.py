@@ -190,3 +190,12 @@ def test_an_offer_is_taken_at_its_button_and_goes(area: MessageArea) -> None:
     button.click()
     assert done == ["restored"]
     assert not area.bars
+
+
+def test_closing_one_that_is_already_going_does_nothing(area: MessageArea) -> None:
+    messages.error("First.")
+    bar = area.bars[0]
+    for number in range(messages.MOST_SHOWN):
+        messages.error(f"Another, {number}.")
+    bar.closed.emit()
+    assert len(area.bars) == messages.MOST_SHOWN and bar not in area.bars
