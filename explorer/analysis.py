@@ -147,7 +147,9 @@ class Evaluator:
             query = again.query
         how = (at_clean, p.form, p.lam, p.mu, p.iterations)
         clean_outputs = memo.get("clean outputs", how, lambda: stages.attend(head, clean.queries, p))
-        outputs = memo.get("outputs", (how, hit), lambda: stages.attend(moved.head, moved.queries, p))
+        outputs = clean_outputs
+        if not moved.still:
+            outputs = memo.get("outputs", (how, hit), lambda: stages.attend(moved.head, moved.queries, p))
         spectral: Hashable = (place, strength)
         gram, pairs = memo.get("moved gram", spectral, lambda: self._moved_gram(place, moved, clean))
         return _Scene(

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from explorer.maths.attention import upcast, widest
+from explorer.maths.lanczos import leading_pairs
 
 Scaling = Literal["axes", "unit"]
 
@@ -70,7 +71,7 @@ class Eigenpairs:
     vectors : Tensor, shape (…, N, r)
         Unit norm, the entry of largest magnitude positive.
     rank : Tensor of int, shape (…)
-        How many eigenvalues are above the tolerance: of all N where `exact`, else of these r.
+        How many eigenvalues are above the tolerance: of all N where all were solved for, else of these r.
     identifiable : Tensor of bool, shape (…, r)
         The eigenvalue is above the tolerance, and so is its distance to both neighbours; elsewhere any
         rotation among the neighbours' vectors is as good. The last one of a truncated set is judged
@@ -149,9 +150,31 @@ def log_mean_exp(scores: Tensor) -> Tensor:
     return top[..., 0] + scores.sub_(top).expm1_().mean(-1).log1p_()
 
 
+LARGE = 1024
+"""Tokens beyond which the leading pairs alone are solved for, where one matrix lies on the CPU."""
+_FEW = 16
+"""Of so many eigenpairs at most one is wanted for that to be worth it."""
+
+
 def eigenpairs(gram: Gram, count: int | None = None) -> Eigenpairs:
-    """Solve for all eigenpairs and keep the leading `count` (None: all N)."""
-    values, vectors = torch.linalg.eigh(gram.matrix)
+    """Solve for the leading `count` eigenpairs (None: all N), to rounding.
+
+    All are solved for and cut, but for few of one large matrix on the CPU: there Lanczos iteration takes a
+    small part of the time, and `rank` counts these alone.
+    """
+    matrix = gram.matrix
+    n = matrix.shape[-1]
+    if (
+        count is not None
+        and matrix.ndim == 2
+        and matrix.device.type == "cpu"
+        and n > max(LARGE, _FEW * count)
+    ):
+        found = leading_pairs(matrix, count + 1)
+        if found is not None:
+            pairs = _describe(gram, *found, exact=True).leading(count)
+            return replace(pairs, rank=pairs.rank.clamp_max(count))
+    values, vectors = torch.linalg.eigh(matrix)
     pairs = _describe(gram, values.flip(-1), vectors.flip(-1), exact=True)
     return pairs if count is None else pairs.leading(count)
 
