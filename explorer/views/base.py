@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, fields
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from explorer.views.picture import Column, Picture, Provenance, Table
 __all__ = ["NOTHING_YET", "Column", "Table", "View"]
 
 NOTHING_YET = "Nothing to show yet. Open a model or a sample, and this panel fills in."
+GROWING = ("curves", "final")
 
 
 class View(Picture):
@@ -32,6 +33,8 @@ class View(Picture):
     state : State
     result : Result or None
         What is drawn; None while nothing is.
+    reads_curves : bool
+        Whether the picture changes as the response curves grow, and with nothing else; others rest then.
 
     Signals
     -------
@@ -39,6 +42,7 @@ class View(Picture):
         A token (its place in the input), and whether it extended the selection; `state` knows already.
     """
 
+    reads_curves: ClassVar[bool] = False
     token_clicked = Signal(int, bool)
 
     def __init__(self, state: State) -> None:
@@ -88,7 +92,9 @@ class View(Picture):
         if reason:
             self.show_nothing(reason)
             return
-        self.result = result
+        before, self.result = self.result, result
+        if before is not None and not self.reads_curves and _only_grown(before, result):
+            return
         self.draw(result)
         self.mark(self.rows(self.state.selection))
         self.show_picture()
@@ -160,6 +166,15 @@ class View(Picture):
         self.state.select(_after_click(self.state.selection, frozenset(clicked), extend))
         for position in clicked:
             self.token_clicked.emit(position, extend)
+
+
+def _only_grown(before: Result, now: Result) -> bool:
+    """Return whether nothing but the response curves has come since."""
+    return before is not now and all(
+        getattr(before, field.name) is getattr(now, field.name)
+        for field in fields(now)
+        if field.name not in GROWING
+    )
 
 
 def _after_click(before: frozenset[int], clicked: frozenset[int], extend: bool) -> frozenset[int]:

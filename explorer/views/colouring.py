@@ -92,8 +92,7 @@ def attention_from(result: Result, rows: NDArray[np.int64]) -> Colouring:
     rows : ndarray of int
         The selected tokens; none: all of them.
     """
-    chosen = rows if len(rows) else np.arange(len(result.map))
-    values = _mean(result.map[chosen], 0)
+    values = _mean(result.map[rows] if len(rows) else result.map, 0)
     words = f"{powers(result.map_title)}, row of {_of(result, rows, 'query', 'queries')}"
     return Colouring(values, words, _entry(result, rows, "ᵢ"), result.params.variant in SIGNED_MAPS)
 
@@ -144,6 +143,9 @@ def position(result: Result) -> Colouring:
 
 def _mean(values: Array, axis: int) -> Array:
     """Return the mean over what the mask does not hide; NaN where it hides all."""
+    whole = values.sum(axis)
+    if np.isfinite(whole).all():
+        return np.asarray(whole / values.shape[axis])
     seen = np.isfinite(values)
     count = seen.sum(axis)
     total = np.where(seen, values, 0.0).sum(axis)

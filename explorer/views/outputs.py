@@ -26,6 +26,7 @@ class Outputs(View):
 
     name = "outputs"
     title = "Outputs under contamination"
+    reads_curves = True
     help = (
         "The error ‖h − h_ref‖/‖h_ref‖ of the head's output against the same attention's own clean output, "
         "over the level of contamination (mean and range over seeds). RPC's own error alone flatters: an "

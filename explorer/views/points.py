@@ -22,11 +22,15 @@ class Points(pg.ScatterPlotItem):
     def __init__(self, symbol: str = "o", size: float = 7) -> None:
         super().__init__(symbol=symbol, size=size, antialias=True)
         self._symbol = symbol
+        self._style_now: tuple[QPen | None, QBrush | None] | None = None
         self._kept: NDArray[np.bool_] = np.empty(0, bool)
         self._tint: tuple[list[QBrush], list[str]] = ([], [])
 
     def style(self, pen: QPen | None, brush: QBrush | None) -> None:
-        """Change outline and filling."""
+        """Change outline and filling; equal ones cost nothing."""
+        if self._style_now == (pen, brush):
+            return
+        self._style_now = pen, brush
         self.setPen(pen)
         self.setBrush(brush)
         self.tint(*self._tint)
@@ -69,8 +73,8 @@ class Points(pg.ScatterPlotItem):
         brushes, symbols : list
             Empty: those of the item.
         """
-        self._tint = brushes, symbols
-        if not len(self.data):
+        before, self._tint = self._tint, (brushes, symbols)
+        if not len(self.data) or not any((*before, *self._tint)):
             return
         for name, own in (("brush", brushes), ("symbol", symbols)):
             self.data[name] = None

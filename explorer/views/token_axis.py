@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ class TokenAxis(pg.AxisItem):
         if list(labels) == self.labels:
             return
         self.labels = list(labels)
-        self._longest = max((self._metrics.horizontalAdvance(label) for label in self.labels), default=0.0)
+        self._longest = _longest(tuple(labels))
         self._reserve()
         self._redraw()
 
@@ -195,3 +196,10 @@ def _apart(rows: list[int], least: float) -> list[int]:
         if not kept or row - kept[-1] >= least:
             kept.append(row)
     return kept
+
+
+@lru_cache(maxsize=2)
+def _longest(labels: tuple[str, ...]) -> float:
+    """Return the width of the widest label, measured once for all the axes that have the same."""
+    advance = QFontMetricsF(font(AXIS_PX)).horizontalAdvance
+    return max(map(advance, set(labels)), default=0.0)
