@@ -137,15 +137,16 @@ class Worker:
                 self._running, self._steps = False, 0
                 return
         self._prepare(wanted, reset)
-        begun = shown = time.monotonic()
+        begun = time.monotonic()
+        due = begun + FRAME_S
         taken = 0
         while self._may_step(begun, taken):
             assert self._trainer is not None
             self._trainer.step()
             taken += 1
-            if time.monotonic() - shown >= FRAME_S:
+            if (now := time.monotonic()) >= due:
                 self._show()
-                shown = time.monotonic()
+                due = max(due, now - FRAME_S) + FRAME_S
         self._show()
 
     def _prepare(self, wanted: Setting | None, reset: bool) -> None:

@@ -11,6 +11,8 @@ TEO = "Teo and Nguyen, arXiv 2406.13762"
 SARITAS = "Sarıtaş and Yıldız, arXiv 2505.07908"
 CANDES = "Candès, Li, Ma and Wright, Robust principal component analysis?, 2011"
 MAULEN = "Maulen-Soto and Boyer, arXiv 2605.18315"
+BAIK = "Baik, Ben Arous and Péché, Phase transition of the largest eigenvalue, 2005; Paul, 2007"
+SCHOENEMANN = "Schönemann, A generalized solution of the orthogonal Procrustes problem, 1966"
 
 
 @dataclass(frozen=True, slots=True)

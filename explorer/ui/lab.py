@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
@@ -69,6 +69,7 @@ class LabPage(QWidget):
         self.sweep = SweepView(self.bar)
         self.panels = {view.name: Panel(view) for view in self.views}
         self.training = Training(self)
+        self._latest: Snapshot | None = None
         self.sweeps = Sweeps(self.sweep, self.bar, inline=inline, parent=self)
         self._lay_out()
         self.setAcceptDrops(True)
@@ -124,6 +125,9 @@ class LabPage(QWidget):
         training.snapshot.connect(self.show_snapshot)
         training.refused.connect(self._on_refused)
         training.running_changed.connect(controls.show_running)
+        for panel in self.panels.values():
+            panel.visibilityChanged.connect(self._on_panel)
+        self.spectrum.released.connect(self._show_latest)
         self.spectrum.drawn.connect(lambda values: self.state.update_data(family="drawn", spectrum=values))
         self.sphere.three.triggered.connect(self._set_three)
         self.bar.go.clicked.connect(self._sweep)
@@ -131,13 +135,27 @@ class LabPage(QWidget):
         state.source_changed.connect(lambda: training.run(False))
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Draw a moment of training in every panel that can be seen."""
+        """Draw a moment of training in every panel that can be seen.
+
+        While a bar is dragged the words above the panels wait: a line more or less would move the bar from
+        under the pointer.
+        """
+        self._latest = snapshot
         for view in self.live_views:
-            if view.isVisible() or view.result is None:
+            if not view.visibleRegion().isEmpty():
                 view.show_snapshot(snapshot)
         curves = snapshot.curves
         self.controls.show_snapshot(snapshot, float(main_curve(curves)[-1]), reads_out(curves))
-        self.story.show_snapshot(snapshot)
+        if not self.spectrum.held:
+            self.story.show_snapshot(snapshot)
+
+    def _on_panel(self, visible: bool) -> None:
+        if visible:  # a tab that was brought forward is uncovered only when the layout is done
+            QTimer.singleShot(0, self, self._show_latest)
+
+    def _show_latest(self) -> None:
+        if self._latest is not None:
+            self.show_snapshot(self._latest)
 
     def ask_table(self, what: str) -> None:
         """Ask for a CSV or NPY file."""

@@ -7,15 +7,21 @@ from collections.abc import Sequence
 
 from explorer import __version__
 from explorer.ui.definitions import CANDES, DEFINITIONS, MAULEN, SARITAS, SYMBOLS, TEO, Definition
+from explorer.ui.definitions_evidence import EVIDENCE
 from explorer.ui.definitions_heads import HEADS
+from explorer.ui.definitions_lab import LAB
+from explorer.ui.definitions_model import MODEL
 from explorer.ui.formula import formula, prose
 from explorer.ui.theme import scheme
 from explorer.views.picture import Picture
 
+ALL = DEFINITIONS | HEADS | MODEL | EVIDENCE | LAB
+"""By the panels' names, in the order of the pages."""
+
 
 def definition_of(view: Picture) -> Definition:
-    """Return what a panel means: its page, or the panel's own text where it has none."""
-    return (DEFINITIONS | HEADS).get(view.name, Definition(view.title, view.help))
+    """Return what a panel means."""
+    return ALL[view.name]
 
 
 def definition_page(definition: Definition) -> str:

@@ -23,7 +23,7 @@ from explorer.ui.definitions import DEFINITIONS
 from explorer.ui.explain import HelpWindow
 from explorer.ui.health import HealthPanel
 from explorer.ui.messages import info, report
-from explorer.ui.pages import about_page, definition_of, definition_page, symbols_page
+from explorer.ui.pages import ALL, about_page, definition_of, definition_page, symbols_page
 from explorer.ui.palette import Palette
 from explorer.ui.sessions import Sessions
 from explorer.ui.shortcuts import ShortcutsPage
@@ -116,9 +116,6 @@ class Workbench(QObject):
     def furnish(self, page: QWidget) -> None:
         """Give a page that was just made what the others have: undo and keys of its fields, help."""
         self._watch_fields(page)
-        for view in page.findChildren(Picture):
-            definition = definition_of(view)
-            self.help.add(definition.title, partial(definition_page, definition))
 
     def explain(self, view: Picture) -> None:
         """Open help at a panel's page."""
@@ -223,11 +220,8 @@ class Workbench(QObject):
 
     def _make_help(self) -> HelpWindow:
         window = HelpWindow(self._window)
-        for view in self._window.explore.views:
-            definition = definition_of(view)
+        for definition in ALL.values():
             window.add(definition.title, partial(definition_page, definition))
-        health = DEFINITIONS["health"]
-        window.add(health.title, partial(definition_page, health))
         window.add("Symbols", symbols_page)
         window.add("About Gramscope", about_page)
         return window

@@ -14,6 +14,11 @@ from explorer.views.plot import Plot
 class Drag(pg.GraphicsObject):
     """An invisible sheet over a plot.
 
+    Attributes
+    ----------
+    held : bool
+        Whether a drag is under way: what is drawn must not move the plot then.
+
     Signals
     -------
     moved(QPointF, QPointF, QPointF)
@@ -27,6 +32,7 @@ class Drag(pg.GraphicsObject):
     def __init__(self, plot: Plot, cursor: Qt.CursorShape) -> None:
         super().__init__()
         self._plot = plot
+        self.held = False
         self.setZValue(100)
         self.setCursor(cursor)
         plot.addItem(self, ignoreBounds=True)
@@ -48,6 +54,8 @@ class Drag(pg.GraphicsObject):
             event.ignore()
             return
         event.accept()
+        self.held = True
         self.moved.emit(event.buttonDownPos(), event.lastPos(), event.pos())
         if event.isFinish():
+            self.held = False
             self.released.emit()

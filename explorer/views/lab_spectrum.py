@@ -14,7 +14,7 @@ from explorer.lab.setting import IN_CONTEXT, Data
 from explorer.lab.snapshot import Snapshot
 from explorer.ui.theme import clean_brush, pen, scheme
 from explorer.views.lab_drag import Drag
-from explorer.views.lab_view import COLOURS, LabView, is_dragging, ticks
+from explorer.views.lab_view import COLOURS, LabView, ticks
 from explorer.views.picture import Table
 from explorer.views.plot import Plot, up_from_zero
 from explorer.views.points import Points
@@ -32,6 +32,8 @@ class EigenvalueView(LabView):
     -------
     drawn(tuple)
         The eigenvalues after a person dragged a bar.
+    released()
+        The bar was let go.
     """
 
     name = "lab-spectrum"
@@ -39,12 +41,14 @@ class EigenvalueView(LabView):
     help = (
         "Above: the eigenvalues σ_j of the tokens' covariance Σ. Drag the top of a bar to set it; training "
         "goes on. Below: the singular values of W (heads added) times σ₁. One head has one, λσ₁; a free W "
-        "starts small and, at L = ∞ with a shared Σ, tends to Σ⁻¹, the rings: the first components come "
-        "first. Fresh prompts of finite L give another W. Of Wishart prompts and of tables the spectrum is "
-        "over all prompts and cannot be dragged. Source: Maulen-Soto and Boyer, arXiv 2605.18315."
+        "starts small and, at L = ∞ with a shared Σ, tends to Σ⁻¹, the rings. Both are listed by size; "
+        "which component is learned first, Alignment shows. Fresh prompts of finite L give another W. Of "
+        "Wishart prompts and of tables the spectrum is over all prompts and cannot be dragged. Source: "
+        "Maulen-Soto and Boyer, arXiv 2605.18315."
     )
 
     drawn = Signal(tuple)
+    released = Signal()
 
     def build(self) -> None:
         """Make the items, once."""
@@ -67,7 +71,7 @@ class EigenvalueView(LabView):
         self._below.name_axes("<i>j</i>", "of <i>W</i>, × σ<sub>1</sub>")
         self._drag = Drag(self.plot, Qt.CursorShape.SizeVerCursor)
         self._drag.moved.connect(self._on_drag)
-        self._drag.released.connect(self.redraw)
+        self._drag.released.connect(self._on_release)
         self.recolour()
 
     def recolour(self) -> None:
@@ -83,23 +87,31 @@ class EigenvalueView(LabView):
         data = snapshot.setting.data
         values = np.asarray(in_order(data, snapshot.eigenvalues))
         places = np.arange(1.0, len(values) + 1)
-        if not np.array_equal(values, self._values):
-            self._values = values
-            self._bars.setOpts(x=places, height=values)
-        free_hand = data.family not in FIXED
-        self._handles.move(places if free_hand else np.empty(0), values if free_hand else np.empty(0))
-        self._drag.setVisible(free_hand)
+        self._drag.setVisible(data.family not in FIXED)
         self._singular.style(None, clean_brush(COLOURS[snapshot.setting.kind]))
         found = snapshot.singular_values.astype(np.float64)
         wanted = wanted_singular_values(snapshot)
         self._singular.move(places, found)
         self._wanted.move(places[: len(wanted)], wanted)
         across = (0.3, len(values) + 0.7)
-        if not is_dragging():
+        if not self.held:
+            self._raise(values, data.family not in FIXED)
             self.plot.settle(across, up_from_zero(values))
             self._below.settle(across, up_from_zero(found, wanted[wanted < 50], np.array([1.0])))
+            self._say(snapshot, values, len(wanted) > 0)
         for plot in self.plot_items:
             plot.set_ticks("bottom", ticks(len(values)))
+
+    def _raise(self, values: NDArray[np.float64], free_hand: bool) -> None:
+        places = np.arange(1.0, len(values) + 1)
+        if not np.array_equal(values, self._values):
+            self._values = values
+            self._bars.setOpts(x=places, height=values)
+        shown = len(values) if free_hand else 0
+        self._handles.move(places[:shown], values[:shown])
+
+    def _say(self, snapshot: Snapshot, values: NDArray[np.float64], wanted: bool) -> None:
+        free_hand = snapshot.setting.data.family not in FIXED
         ratio = values.min() / values.max()
         self._strip.say(
             Part("drag a bar", symbol="s", brush=clean_brush(scheme().accent)) if free_hand else "",
@@ -110,9 +122,23 @@ class EigenvalueView(LabView):
                 symbol="o",
                 pen=pen(scheme().secondary, 1.25),
             )
-            if len(wanted)
+            if wanted
             else "",
         )
+
+    @property
+    def held(self) -> bool:
+        """Whether a bar is being dragged: nothing may move under the pointer then."""
+        return self._drag.held
+
+    def _on_release(self) -> None:
+        """Let the axes follow, unless what was drawn last is still on its way through the training."""
+        result = self.result
+        if result is not None and np.array_equal(
+            in_order(result.setting.data, result.eigenvalues), self._values
+        ):
+            self.redraw()
+        self.released.emit()
 
     def _on_drag(self, start: QPointF, _: QPointF, now: QPointF) -> None:
         j = math.floor(start.x() + 0.5) - 1
@@ -121,6 +147,7 @@ class EigenvalueView(LabView):
         values = self._values.copy()
         values[j] = max(0.0, float(f"{now.y():.3g}"))
         if values.max() > 0:
+            self._raise(values, free_hand=True)
             self.drawn.emit(tuple(values.tolist()))
 
     def reading_at(self, at: QPointF) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QAction, QColor
+from PySide6.QtGui import QAction, QColor, QKeyEvent
 
 from explorer.lab.snapshot import Snapshot
 from explorer.ui.theme import AXIS_PX, RPC, clean_brush, contaminated_brush, font, pen, scheme, sequential_map
@@ -26,6 +26,13 @@ Array = NDArray[np.float64]
 
 SIZE = 96
 ROOM = 1.3
+TURN = np.pi / 24
+ARROWS = {
+    Qt.Key.Key_Left: (-TURN, 0.0),
+    Qt.Key.Key_Right: (TURN, 0.0),
+    Qt.Key.Key_Up: (0.0, TURN),
+    Qt.Key.Key_Down: (0.0, -TURN),
+}
 START = np.array([[-1, 1, 0], [-1, -1, 2], [1, 1, 1]]) / np.sqrt([[2], [6], [3]])
 """Rows: to the right, up and towards the eye; seen from the middle between u₁, u₂ and u₃."""
 
@@ -47,8 +54,9 @@ class SphereView(LabView):
         "For d = 3, the unit sphere without perspective. Colour: the infinite-prompt loss of λmmᵀ at the "
         "present λ, darkest where it is least. The line is the way that m took from its random start, the "
         "dot where it is: filled on the near side, hollow and thin on the far side. m and −m are the same "
-        "head. Drag to turn. The head trains on finite prompts, whose loss is near to what is coloured, not "
-        "equal. Source: Maulen-Soto and Boyer, arXiv 2605.18315."
+        "head. Drag, or press the arrow keys, to turn; Home turns back. The head trains on finite prompts, "
+        "whose loss is near to what is coloured, not equal. Source: Maulen-Soto and Boyer, arXiv "
+        "2605.18315."
     )
 
     def build(self) -> None:
@@ -78,6 +86,8 @@ class SphereView(LabView):
         self.canvas.addItem(self._bar, 1, 1)
         drag = Drag(self.plot, Qt.CursorShape.OpenHandCursor)
         drag.moved.connect(lambda _, before, now: self.turn(now.x() - before.x(), now.y() - before.y()))
+        self.canvas.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.recolour()
 
     def recolour(self) -> None:
@@ -104,6 +114,18 @@ class SphereView(LabView):
             self.axes = np.linalg.qr(turned.T)[0].T * np.sign(np.diag(np.linalg.qr(turned.T)[1]))[:, None]
         self.redraw()
         self.option_changed.emit(self.options())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Turn by the arrow keys."""
+        if self.result is not None and event.key() in ARROWS:
+            self.turn(*ARROWS[Qt.Key(event.key())])
+        else:
+            super().keyPressEvent(event)
+
+    def fit(self) -> None:
+        """Turn back."""
+        self.axes = START.copy()
+        self.turn(0.0, 0.0)
 
     def options(self) -> dict[str, Any]:
         """Return how the sphere is turned."""
@@ -144,7 +166,9 @@ class SphereView(LabView):
             label.setPos(*(place[:2] * 1.14))
             label.setVisible(bool(place[2] > -0.7))
         where = ", ".join(f"{'−' if x < 0 else ''}{abs(x):.2f}" for x in snapshot.directions[:, 0].tolist())
-        self._strip.say(f"{'W’s top right singular vector' if free else 'm'} = ({where})", "drag to turn")
+        self._strip.say(
+            f"{'W’s top right singular vector' if free else 'm'} = ({where})", "drag or arrow keys turn"
+        )
 
     def _colour(self, snapshot: Snapshot) -> None:
         sphere = snapshot.sphere

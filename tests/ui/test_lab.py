@@ -127,7 +127,7 @@ def test_a_bar_is_dragged_and_training_goes_on(page: LabPage, qtbot: QtBot) -> N
     drag(view, view.plot, (3.0, 0.9), (3.0, 2.5))
     data = page.state.setting.data
     assert data.family == "drawn" and len(data.spectrum) == 10
-    assert data.spectrum[2] == pytest.approx(2.5, abs=0.25)
+    assert data.spectrum[2] == pytest.approx(2.5, abs=0.04)
     assert [x for i, x in enumerate(data.spectrum) if i != 2] == [4.0] + [1.0] * 8
     qtbot.waitUntil(lambda: view.result.setting.data == data)
     assert step_of(page) == 1, "nothing began again"
@@ -164,6 +164,7 @@ def test_sliders_act_without_restarting_and_d_restarts(page: LabPage, qtbot: QtB
 
 def test_the_sphere_of_three_dimensions_is_turned_by_a_drag(page: LabPage, qtbot: QtBot) -> None:
     page.panels["lab-sphere"].raise_()
+    settle()
     assert page.sphere.result is None
     page.sphere._button.click()
     qtbot.waitUntil(lambda: page.sphere.result is not None)
@@ -172,6 +173,15 @@ def test_the_sphere_of_three_dimensions_is_turned_by_a_drag(page: LabPage, qtbot
     drag(page.sphere, page.sphere.plot, (0.0, 0.0), (0.6, 0.2))
     assert np.abs(page.sphere.axes - START).max() > 0.1
     np.testing.assert_allclose(page.sphere.axes @ page.sphere.axes.T, np.eye(3), atol=1e-9)
+    page.sphere.setFocus()
+    settle()
+    QTest.keyClick(page.sphere, Qt.Key.Key_Home)
+    np.testing.assert_allclose(page.sphere.axes, START, atol=1e-12)
+    QTest.keyClick(page.sphere, Qt.Key.Key_Left)
+    assert np.abs(page.sphere.axes - START).max() > 0.05
+    QTest.keyClick(page.sphere, Qt.Key.Key_Right)
+    np.testing.assert_allclose(page.sphere.axes, START, atol=1e-9)
+    QTest.keyClick(page.sphere, Qt.Key.Key_Up)
     turned = page.sphere.options()
     page.sphere.set_options({"axes": START.ravel().tolist()})
     page.sphere.set_options(turned)
@@ -238,7 +248,7 @@ def test_a_sweep_is_drawn_saved_and_cancelled(page: LabPage, qtbot: QtBot, tmp_p
     found = page.sweep.result
     assert found is not None and len(found.rows) == found.plan.runs
     page.sweeps.save(tmp_path / "alignment.csv")
-    assert (tmp_path / "alignment.csv").read_text().count("\n") == found.plan.runs + 1
+    assert (tmp_path / "alignment.csv").read_text().count("\n") == found.plan.runs + 2
     assert (tmp_path / "alignment.svg").read_text().startswith("<svg")
     page.bar.over.setCurrentIndex(page.bar.over.findData("phase"))
     press(qtbot, page.bar.go)
