@@ -125,7 +125,7 @@ class Evaluator:
         capture = memo.get("capture", at, lambda: source.capture([p.layer], p.input, device, should_stop))
         whole = capture.head(p.layer, p.head)
         place: Hashable = (*at, p.head, p.query)
-        head = memo.get("head", place, lambda: stages.prepare(whole, p.query))
+        head = memo.get("head", place, lambda: _head(whole, p.query))
         stages.use_threads(head.k.shape[0])
         _check(should_stop)
         at_clean = (place, p.queries)
@@ -238,6 +238,11 @@ class Evaluator:
 def _check(should_stop: ShouldStop) -> None:
     if should_stop():
         raise Stopped
+
+
+def _head(whole: Head, query: int | None) -> Head:
+    stages.room_for(whole, query)
+    return stages.prepare(whole, query)
 
 
 def _move(clean: stages.Clean, p: Params) -> stages.Moved:

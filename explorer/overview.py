@@ -144,6 +144,7 @@ def _view(layer: int, p: Params, source: Source, should_stop: ShouldStop) -> _Vi
     stages.use_threads()
     capture = source.capture([layer], p.input, device, should_stop)
     count = range(capture.layers[layer].q.shape[0])
+    stages.room_for(capture.head(layer, 0), p.query)
     heads = [stages.prepare(capture.head(layer, index), p.query) for index in count]
     query, positions = seen(capture.head(layer, 0), p.query)
     if p.change is None:

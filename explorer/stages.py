@@ -27,8 +27,9 @@ from explorer.maths.outputs import errors as output_errors
 from explorer.maths.projection import ProjectionErrors, project_keys, projection_errors
 from explorer.maths.rpc import Pap, default_lambda
 from explorer.models.base import Head
+from explorer.models.memory import refuse_large_picture
 from explorer.params import KeyKind, Params
-from explorer.reread import Reread
+from explorer.reread import Reread, seen
 from explorer.result import Array, Errors, Projection, Pursuit, Spectrum
 
 CHEAP = 256
@@ -40,6 +41,11 @@ SHOWN = 16
 """Eigenvectors that are shown; a few more make warm-started ones accurate."""
 LN10 = math.log(10.0)
 _THREADS = torch.get_num_threads()
+
+
+def room_for(head: Head, query: int | None) -> None:
+    """Raise `GramscopeError` where what the query sees of a head is too much for the memory that is free."""
+    refuse_large_picture(len(seen(head, query)[1]), head.k.device)
 
 
 def prepare(head: Head, query: int | None) -> Head:

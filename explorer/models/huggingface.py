@@ -18,7 +18,7 @@ from explorer.models.capture import capture_heads, head_output
 from explorer.models.facts import describe
 from explorer.models.images import ImageReader
 from explorer.models.loading import Loaded, load_folder, reinitialised
-from explorer.models.memory import footprint, free_bytes
+from explorer.models.memory import footprint, free_bytes, refuse_unless_free
 from explorer.models.model_heads import head_of
 from explorer.models.prepared import Prepared, Reader
 from explorer.models.readers import reader_for
@@ -76,6 +76,11 @@ class HuggingFaceSource(Source):
             self.refuse_entry(input.change.kind)
         fits = self.footprint.tokens_that_fit(free_bytes(device) // 2, layers)
         prepared = self.reader.read(input, fits)
+        tokens = len(prepared.tokens)
+        refuse_unless_free(
+            self.footprint.bytes(tokens, layers), device, f"{self.name} with {tokens:,} tokens",
+            "Choose a shorter or smaller input, fewer layers at once, or close other programs.",
+        )  # fmt: skip
         if input.change is not None and ENTERS[input.change.kind] == "attack":
             return attack(self, cast(ImageReader, self.reader), prepared, input, device, should_stop)
         return prepared

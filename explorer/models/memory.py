@@ -9,6 +9,8 @@ from typing import Any
 import psutil
 import torch
 
+from explorer.errors import GramscopeError
+
 PICTURE = 8 * 8
 """Bytes for a pair of tokens that the picture of one head takes: eight float64 matrices."""
 
@@ -59,3 +61,42 @@ def free_bytes(device: torch.device) -> int:
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     return psutil.virtual_memory().available
+
+
+def refuse_unless_free(needed: int, device: torch.device, what: str, remedy: str) -> None:
+    """Speak before the machine swaps: raise where something does not fit into the memory that is free.
+
+    Parameters
+    ----------
+    needed : int
+        Bytes.
+    what : str
+        The beginning of the sentence, as in "A picture of 50,000 tokens".
+    remedy : str
+        What to do, a sentence.
+
+    Raises
+    ------
+    GramscopeError
+        With how much is needed, how much is free, and the remedy.
+    """
+    free = free_bytes(device)
+    if needed > free:
+        where = "on this machine" if device.type == "cpu" else f"on {device}"
+        raise GramscopeError(
+            f"{what} needs about {_gigabytes(needed)} of memory, and {_gigabytes(free)} are free {where}. "
+            f"{remedy}"
+        )
+
+
+def refuse_large_picture(tokens: int, device: torch.device) -> None:
+    """Raise `GramscopeError` where the N × N matrices of one head of so many tokens do not fit."""
+    refuse_unless_free(
+        PICTURE * tokens**2, device,
+        f"A picture of {tokens:,} tokens, with its {tokens:,} × {tokens:,} matrices,",
+        "Use fewer tokens, an earlier query token of a masked head, or close other programs.",
+    )  # fmt: skip
+
+
+def _gigabytes(count: int) -> str:
+    return f"{count / 1e9:,.1f} GB" if count >= 5e7 else f"{count / 1e6:,.1f} MB"

@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from explorer.errors import GramscopeError
 from explorer.models.base import Capture, LayerHeads, ShouldStop, Source, Token, never
+from explorer.models.memory import refuse_unless_free
 from explorer.models.recipes import Recipe
 from explorer.params import Input
 
 Array = NDArray[np.float64]
+COPIES = 6
+"""Arrays of tokens × dimensions that are held at once while a head is made and captured."""
 
 
 def _clusters(recipe: Recipe, rng: Generator) -> tuple[Array, list[str]]:
@@ -60,7 +63,7 @@ class SyntheticSource(Source):
     Raises
     ------
     GramscopeError
-        If the recipe cannot be made (no token, no cluster, …).
+        If the recipe cannot be made (no token, no cluster, …), or not within the memory that is free.
     """
 
     def __init__(self, recipe: Recipe | None = None) -> None:
@@ -70,6 +73,11 @@ class SyntheticSource(Source):
                 "A synthetic head needs at least one token, one dimension and one component, and noise and "
                 "spike strength of 0 or more."
             )
+        refuse_unless_free(
+            COPIES * 8 * recipe.dim * (recipe.tokens + recipe.dim), torch.device("cpu"),
+            f"A synthetic head of {recipe.tokens:,} tokens and {recipe.dim:,} dimensions",
+            "Ask for fewer of them, or close other programs.",
+        )  # fmt: skip
         self.name = f"synthetic: {NAMES[recipe.kind]}"
         self.kind = "synthetic"
         self.layers = self.heads = 1

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from explorer.models.memory import Footprint
+from explorer.errors import GramscopeError
+from explorer.models.memory import Footprint, refuse_large_picture, refuse_unless_free
+from explorer.models.recipes import Recipe
+from explorer.models.synthetic import SyntheticSource
 from explorer.params import Input
 from tests.models.test_attention_calls import CPU, IDS, opened
 
@@ -46,3 +49,40 @@ def test_a_long_input_is_cut_to_free_memory(
     capture = source.capture([0], text, torch.device("cpu"))
     assert capture.truncated_from == 5000 and 100 < len(capture.tokens) < 1000
     assert "memory allows" in capture.notes[0]
+
+
+def leave(bytes_left: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("explorer.models.memory.free_bytes", lambda device: bytes_left)
+
+
+def test_what_fits_is_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    leave(8 * 8 * 1000**2, monkeypatch)
+    refuse_large_picture(1000, CPU)
+    with pytest.raises(GramscopeError):
+        refuse_large_picture(1001, CPU)
+
+
+def test_the_sentence_says_how_much_and_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    leave(3_210_000_000, monkeypatch)
+    with pytest.raises(GramscopeError) as refused:
+        refuse_unless_free(102_400_000_000, CPU, "This", "Use less.")
+    assert str(refused.value) == (
+        "This needs about 102.4 GB of memory, and 3.2 GB are free on this machine. Use less."
+    )
+
+
+def test_a_large_synthetic_head_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    leave(1_000_000, monkeypatch)
+    monkeypatch.setattr(SyntheticSource, "_make", lambda self: pytest.fail("it was made"))
+    with pytest.raises(GramscopeError, match=r"4,096 tokens and 64 dimensions needs about 12.8 MB.* 1.0 MB"):
+        SyntheticSource(Recipe(tokens=4096, dim=64))
+
+
+def test_an_input_that_cannot_be_cut_is_refused_before_the_model_runs(
+    tiny: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = opened(tiny("vit"))
+    leave(10_000, monkeypatch)
+    monkeypatch.setattr(type(source), "run", lambda *_, **__: pytest.fail("the model ran"))
+    with pytest.raises(GramscopeError, match=r"tokens needs about .* are free .* smaller input"):
+        source.capture([0], Input(), CPU)
