@@ -76,7 +76,8 @@ def test_a_drag_of_ten_seconds_has_no_gaps(qtbot: QtBot, capsys: pytest.CaptureF
             worst = max(worst, high)
             print(
                 f"  {name}: {len(times) / (end - begin):.0f} frames a second, "
-                f"gaps of {np.median(gaps):.0f} ms (median), {high:.0f} ms (99th percentile), {gaps.max():.0f} ms (longest)"
+                f"gaps of {np.median(gaps):.0f} ms (median), {high:.0f} ms (99th percentile), "
+                f"{gaps.max():.0f} ms (longest)"
             )
     assert sum(map(bool, paints.times.values())) >= 4
     assert worst <= LIMIT
