@@ -78,6 +78,28 @@ def why_no_difference(reference: Result, present: Result) -> str:
     return ""
 
 
+def same_axes(reference: Result, present: Result) -> bool:
+    """Return whether both have the same principal axes: of the same clean keys, which have one spectrum."""
+    before, now = reference.clean, present.clean
+    return (
+        reference.source == present.source
+        and np.array_equal(before.log10_values, now.log10_values)
+        and (before.vectors.shape != now.vectors.shape or np.array_equal(before.vectors, now.vectors))
+    )
+
+
+def why_not_one_plane(reference: Result, present: Result) -> str:
+    """Return why the two projections cannot lie in one plane, in a sentence; empty: they can."""
+    before, now = reference.projection, present.projection
+    if not same_axes(reference, present):
+        return "Other clean keys, other axes: read each plane by itself."
+    if before is not None and now is not None and before.axes != now.axes:
+        return "They show different principal axes: choose the same."
+    if reference.params.centred != present.params.centred:
+        return "One has the mean map subtracted: choose the same."
+    return ""
+
+
 def same_tokens(reference: Result, present: Result) -> np.ndarray:
     """Return for each row whether it is the same token in both, by its text and place."""
     words = [[token.text for token in result.tokens] for result in (reference, present)]

@@ -16,6 +16,7 @@ from explorer.ui.panel import Panel
 from explorer.views.base import View
 from explorer.views.compare_maps import CompareMaps
 from explorer.views.compare_numbers import CompareNumbers
+from explorer.views.compare_projection import CompareProjection
 from explorer.views.compare_spectrum import CompareSpectrum
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ComparePage(QWidget):
-    """The controls, both maps with their difference, both spectra, and all numbers; it computes nothing.
+    """The controls, both maps, projections, spectra and all numbers, with differences; it computes nothing.
 
     Attributes
     ----------
@@ -34,11 +35,9 @@ class ComparePage(QWidget):
     def __init__(self, state: State) -> None:
         super().__init__()
         self.controls = Controls(state)
-        self.maps, self.spectrum, self.numbers = (
-            CompareMaps(state),
-            CompareSpectrum(state),
-            CompareNumbers(state),
-        )
+        self.maps, self.projection, self.spectrum, self.numbers = (
+            CompareMaps(state), CompareProjection(state), CompareSpectrum(state), CompareNumbers(state),
+        )  # fmt: skip
         self.panels = {view.name: Panel(view) for view in self.views}
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -49,16 +48,18 @@ class ComparePage(QWidget):
     @property
     def views(self) -> list[View]:
         """The views of all panels."""
-        return [self.maps, self.spectrum, self.numbers]
+        return [self.maps, self.projection, self.spectrum, self.numbers]
 
     def _lay_out(self) -> QMainWindow:
         docks = QMainWindow()
         docks.setWindowFlags(Qt.WindowType.Widget)
         docks.setDockNestingEnabled(True)
-        above, left, right = self.panels.values()
+        above, behind, left, right = self.panels.values()
         docks.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, above)
         docks.splitDockWidget(above, left, Qt.Orientation.Vertical)
         docks.splitDockWidget(left, right, Qt.Orientation.Horizontal)
+        docks.tabifyDockWidget(above, behind)
+        above.raise_()
         docks.resizeDocks([above, left], [1000, 1100], Qt.Orientation.Vertical)
         docks.resizeDocks([left, right], [1100, 1000], Qt.Orientation.Horizontal)
         return docks

@@ -76,6 +76,20 @@ MODEL = {
         misread=("A difference of two heads' maps compares what they read, not what they write.",),
         sources=(TEO,),
     ),
+    "compare-projection": Definition(
+        title="Projections beside each other",
+        what="The queries on two principal axes of the clean keys, pinned and present.",
+        formulas=("⟨φ(q_i), u_d⟩ = Σ_j softmax_j(τ q_i·k_j) V*_{jd}",),
+        read=(
+            "Each symbol is what attention over the keys as they are now returns with V* of the clean keys.",
+            "Of the same clean keys both planes have one scale, and the pinned symbols lie behind.",
+        ),
+        misread=(
+            "Of other clean keys the axes are others, whatever their numbers: only the shapes of the two "
+            "clouds can be set side by side, not their places.",
+        ),
+        sources=(TEO,),
+    ),
     "compare-spectrum": Definition(
         title="Spectra in one plot",
         what="The eigenvalues of the centred Gram matrix of the keys, pinned and present.",

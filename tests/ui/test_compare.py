@@ -65,6 +65,49 @@ def test_it_survives_another_source_with_other_tokens(window: MainWindow) -> Non
     assert len(page.spectrum.table()[1][0]) >= 8
 
 
+def test_of_the_same_clean_keys_the_pinned_queries_lie_behind_the_present(window: MainWindow) -> None:
+    before = window.state.result.projection
+    window.menus.actions["Pin as reference"].trigger()
+    window.state.update(level=0.3)
+    view = page_of(window).projection
+    left, right = view.planes
+    now = window.state.result.projection
+    factor = 10.0 ** (before.log10_unit - now.log10_unit)
+    ghost = np.stack([right.ghost.data["x"], right.ghost.data["y"]], 1)
+    assert ghost == pytest.approx(before.moved_queries * factor)
+    assert right.at == pytest.approx(now.moved_queries)
+    assert left.plot.vb.viewRect() == right.plot.vb.viewRect()
+    assert right.strip.text.endswith("pinned")
+    assert "pinned: fixed" in view.reading_at(at(left.plot, *left.at[3]))
+    window.state.select(frozenset({3}))
+    assert [right.ring.data["x"][0], right.ring.data["y"][0]] == pytest.approx(right.at[3])
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"head": 2}, "clean keys"),
+        ({"axes": (0, 2)}, "different principal axes"),
+        ({"centred": True}, "mean map"),
+    ],
+)
+def test_on_other_axes_the_projections_are_beside_each_other_with_a_sentence(
+    window: MainWindow, change: dict[str, object], why: str
+) -> None:
+    window.menus.actions["Pin as reference"].trigger()
+    window.state.update(**change)
+    view = page_of(window).projection
+    assert why in view.planes[1].strip.text
+    assert not len(view.planes[1].ghost.data) and len(view.planes[0].at) == len(view.planes[1].at) == 12
+
+
+def test_without_two_axes_there_is_a_sentence(window: MainWindow) -> None:
+    window.menus.actions["Pin as reference"].trigger()
+    window.state.open(FixedSource(tokens=2), Params())
+    view = page_of(window).projection
+    assert view.result is None and "present picture has no projection" in view._sentence.text()
+
+
 def test_a_level_change_moves_the_difference(window: MainWindow) -> None:
     window.menus.actions["Pin as reference"].trigger()
     page = page_of(window)
