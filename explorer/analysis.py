@@ -232,6 +232,7 @@ class Evaluator:
             health=scene.health,
             decomposition=stages.decomposition(clean, moved, scene.outputs.rpc),
             head=scene.head,
+            moved_head=moved.head,
         )
 
 

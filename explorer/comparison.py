@@ -32,7 +32,7 @@ class Reference:
 
 def pinned(result: Result) -> Reference:
     """Return `result` as a reference."""
-    return Reference(replace(result, head=None, decomposition=None), label_of(result))
+    return Reference(replace(result, head=None, moved_head=None, decomposition=None), label_of(result))
 
 
 def label_of(result: Result) -> str:

@@ -283,6 +283,8 @@ class Result:
         None where RPC is not defined for this head.
     head : Head or None
         The clean head, as tensors, for whoever computes more of it on demand.
+    moved_head : Head or None
+        The head as it is contaminated.
     device, dtype : str
     milliseconds : float
         Time of the computation (not of the painting).
@@ -330,3 +332,4 @@ class Result:
     health: ScoreHealth | None = None
     decomposition: Decomposition | None = None
     head: Head | None = None
+    moved_head: Head | None = None

@@ -6,9 +6,13 @@ Each function yields all that is known so far, for a result's head and parameter
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+
+import torch
+from torch import Tensor
 
 from explorer import stages
-from explorer.detail import Exact, PhaseMap, Sweep
+from explorer.detail import WHY_NO_DIAGRAM, Exact, PhaseMap, Sweep
 from explorer.errors import GramscopeError
 from explorer.maths.contamination import contaminate
 from explorer.maths.pcp import exact_pcp
@@ -16,7 +20,8 @@ from explorer.maths.phase import phase_diagram
 from explorer.maths.rpc import default_lambda
 from explorer.maths.support import support_sweep
 from explorer.models.base import Head, ShouldStop, never
-from explorer.params import LEVEL_MAX, KeyKind, Params
+from explorer.params import LEVEL_MAX, Params
+from explorer.result import Result
 from explorer.stages import numpy
 
 LAMS, LEVELS, SEEDS = 20, 20, 5
@@ -32,19 +37,21 @@ def lams(head: Head, p: Params) -> list[float]:
     return [float(f"{default * STEP ** (i - LAMS // 2):.3g}") for i in range(LAMS)]
 
 
-def kind_at_keys(p: Params) -> KeyKind:
-    """Return what happens to the head's keys.
+def head_of(result: Result) -> Head | None:
+    """Return the head that `sweeps` and `exact` take: as read from a contaminated input, else clean."""
+    return result.head if result.params.key_kind is not None else result.moved_head
 
-    Raises
-    ------
-    GramscopeError
-        If the contamination enters at the input: then nobody knows which entries of the keys are true.
-    """
+
+def _contaminated(head: Head, p: Params) -> tuple[Head, Tensor]:
+    """Return the head with K′, and which entries are contaminated; nobody knows where the input was."""
     if p.key_kind is None:
-        raise GramscopeError(
-            "This page contaminates the keys of one head. Under “Where it enters”, choose the keys."
-        )
-    return p.key_kind
+        return head, torch.zeros_like(head.k, dtype=torch.bool)
+    kind = p.key_kind
+    keys = contaminate(head.k, kind, p.level, p.magnitude, p.seed)
+    v = head.v
+    if p.contaminate_values:
+        v = contaminate(v, kind, p.level, p.magnitude, p.seed).values
+    return replace(head, k=keys.values, v=v), keys.hit
 
 
 def levels(p: Params) -> list[float]:
@@ -58,14 +65,16 @@ def phase_maps(head: Head, p: Params, should_stop: ShouldStop = never) -> Iterat
     Raises
     ------
     GramscopeError
-        If RPC is not defined for the head.
+        If RPC is not defined for the head, or the contamination enters at the input.
     Stopped
         If `should_stop` said so.
     """
+    if p.key_kind is None:
+        raise GramscopeError(WHY_NO_DIAGRAM)
     stages.use_threads(head.k.shape[0])
     for phase in phase_diagram(
         head.q, head.k, head.v, head.scale, stages.convention(head, p),
-        kind=kind_at_keys(p), levels=levels(p), lams=lams(head, p), magnitude=p.magnitude,
+        kind=p.key_kind, levels=levels(p), lams=lams(head, p), magnitude=p.magnitude,
         seeds=range(p.seed, p.seed + SEEDS), contaminate_values=p.contaminate_values, should_stop=should_stop,
     ):  # fmt: skip
         yield PhaseMap(
@@ -81,6 +90,14 @@ def phase_maps(head: Head, p: Params, should_stop: ShouldStop = never) -> Iterat
 def sweeps(head: Head, p: Params, should_stop: ShouldStop = never) -> Iterator[Sweep]:
     """Compare the support of S with the contaminated entries, over the λ of the diagram and beyond.
 
+    Where the contamination entered at the input, every entry of K′ may have moved and none is marked: only
+    the share that S holds has a number.
+
+    Parameters
+    ----------
+    head : Head
+        As `head_of` says.
+
     Raises
     ------
     GramscopeError
@@ -89,14 +106,11 @@ def sweeps(head: Head, p: Params, should_stop: ShouldStop = never) -> Iterator[S
         If `should_stop` said so.
     """
     stages.use_threads(head.k.shape[0])
-    hit = contaminate(head.k, kind_at_keys(p), p.level, p.magnitude, p.seed)
-    v = head.v
-    if p.contaminate_values:
-        v = contaminate(v, kind_at_keys(p), p.level, p.magnitude, p.seed).values
+    moved, hit = _contaminated(head, p)
     lowest = lams(head, p)[0]
     over = [lowest * STEP ** (i / 2) for i in range(SWEEP_LAMS)]
     for sweep in support_sweep(
-        head.q, hit.values, v, head.scale, stages.convention(head, p), hit.hit,
+        moved.q, moved.k, moved.v, moved.scale, stages.convention(moved, p), hit,
         lams=over, should_stop=should_stop,
     ):  # fmt: skip
         yield Sweep(
@@ -111,10 +125,11 @@ def sweeps(head: Head, p: Params, should_stop: ShouldStop = never) -> Iterator[S
 def exact(head: Head, p: Params, should_stop: ShouldStop = never) -> Iterator[Exact]:
     """Pursue the contaminated keys' principal components exactly, one yield an iteration.
 
-    λ is 1/√max(N, D), or the one in use where the form is "pcp", in which it means the same.
+    λ is 1/√max(N, D), or the one in use where the form is "pcp", in which it means the same. `head` is as
+    `head_of` says.
     """
     stages.use_threads(head.k.shape[0])
-    keys = contaminate(head.k, kind_at_keys(p), p.level, p.magnitude, p.seed).values
+    keys = _contaminated(head, p)[0].k
     lam = p.lam if p.form == "pcp" and p.lam is not None else default_lambda("pcp", *keys.shape)
     for step in exact_pcp(keys, lam, tolerance=TOLERANCE):
         yield Exact(

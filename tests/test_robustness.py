@@ -10,11 +10,12 @@ from explorer.analysis import Evaluator
 from explorer.detail import support_scores
 from explorer.errors import GramscopeError
 from explorer.maths.rpc import pap
+from explorer.models.digits import sample_source
 from explorer.models.recipes import Recipe
 from explorer.models.synthetic import SyntheticSource
 from explorer.params import LEVEL_MAX, Params
 from explorer.result import Result
-from explorer.robustness import LAMS, LEVELS, exact, lams, levels, phase_maps, sweeps
+from explorer.robustness import LAMS, LEVELS, exact, head_of, lams, levels, phase_maps, sweeps
 from tests.sources import FixedSource
 
 SMALL = Recipe(tokens=24, dim=8, components=3)
@@ -115,7 +116,23 @@ def test_exact_pcp_takes_the_penalty_where_it_means_the_same() -> None:
 
 
 def test_an_input_contaminated_elsewhere_has_no_diagram() -> None:
-    head = picture().head
-    for work in (phase_maps, sweeps, exact):
-        with pytest.raises(GramscopeError, match="Where it enters"):
-            next(work(head, Params(contamination="blur", level=1.0)))
+    with pytest.raises(GramscopeError, match="Where it enters"):
+        next(phase_maps(picture().head, Params(contamination="blur", level=1.0)))
+
+
+@pytest.mark.parametrize("queries", ["symmetric", "asymmetric"])
+def test_keys_of_a_contaminated_input_are_taken_apart_as_they_were_read(queries: str) -> None:
+    digits = sample_source()
+    p = Params(contamination="salt and pepper", level=0.2, layer=1, queries=queries, iterations=2)
+    result = next(Evaluator()(p, digits))
+    head = head_of(result)
+    np.testing.assert_allclose(head.k, result.decomposition.keys)
+    assert not np.allclose(head.k, result.head.k)
+    *_, last = exact(head, p)
+    assert last.converged
+    np.testing.assert_allclose(last.low + last.sparse, result.decomposition.keys, atol=1e-3)
+    *_, sweep = sweeps(head, p)
+    assert np.isnan(sweep.precision).all() and np.isnan(sweep.recall).all()
+    i = 22
+    went = next(Evaluator()(p.but(lam=float(sweep.lams[i])), digits)).pursuit
+    assert sweep.cut[i] == pytest.approx(went.cut) and 0 < went.cut < 1

@@ -106,8 +106,8 @@ class RobustnessPage(QWidget):
 
     def is_complete(self) -> bool:
         """Whether the phase diagram and exact PCP of the present picture are all there."""
-        exact = self.decomposition.exact
-        return self._phase_of in self._kept and exact is not None and exact.converged
+        exact, at_keys = self.decomposition.exact, self._state.params.key_kind is not None
+        return (self._phase_of in self._kept or not at_keys) and exact is not None and exact.converged
 
     def stop(self) -> None:
         """Stop everything that runs, and wait for it."""
@@ -149,25 +149,26 @@ class RobustnessPage(QWidget):
             return
         self._phase_of = of
         self.phase.show_phase(self._kept.get(of))
-        if result.pursuit is None or of in self._kept:
+        if result.pursuit is None or result.params.key_kind is None or of in self._kept:
             self._streams["phase"].cancel()
         else:
             self._run("phase", result)
 
     def _take_apart(self) -> None:
         result = self._state.result
-        if result is not None and result.pursuit is not None and result.params.key_kind is not None:
+        if result is not None and result.pursuit is not None:
             self._run("sweep", result)
             self._run("exact", result)
 
     def _run(self, name: str, result: Result) -> None:
-        head, p = result.head, result.params
+        p = result.params
 
         def produce(should_stop: ShouldStop) -> Iterator[PhaseMap | Sweep | Exact]:
             from explorer import robustness
 
             work: dict[str, Callable[..., Iterator[Any]]]
             work = {"phase": robustness.phase_maps, "sweep": robustness.sweeps, "exact": robustness.exact}
+            head = result.head if name == "phase" else robustness.head_of(result)
             if head is None:
                 raise GramscopeError("This picture came without its head. Open the model again.")
             yield from paced(work[name](head, p, should_stop), PACE_S)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from explorer.detail import Array, PhaseMap
+from explorer.detail import WHY_NO_DIAGRAM, Array, PhaseMap
 from explorer.params import LEVEL_MAX
 from explorer.result import Result
 from explorer.ui.theme import RPC, SOFTMAX, clean_brush, diverging_map, pen, scheme
@@ -103,6 +103,8 @@ class PhaseView(View):
 
     def why_not(self, result: Result) -> str:
         """Return why RPC cannot be compared."""
+        if result.params.key_kind is None:
+            return WHY_NO_DIAGRAM
         if result.pursuit is not None:
             return ""
         return " ".join(result.notes) or "RPC is not defined for this head."

@@ -23,6 +23,7 @@ from explorer.views.words import figure, percent
 
 CURVES = {"precision": "precision", "recall": "recall", "cut": "share of K in S"}
 TOP = 1.04
+UNKNOWN = "The input was contaminated: which entries of K′ are wrong, nobody knows."
 TICKS = [(value / 4, f"{25 * value} %") for value in range(5)]
 
 
@@ -129,10 +130,12 @@ class SupportView(View):
         self.plot.set_ticks("bottom", [(i * math.log10(4), figure(4.0**i, 2)) for i in powers])
 
     def _say(self, result: Result, went: Pursuit) -> None:
-        hit = bool(result.contaminated.any())
+        known = result.params.key_kind is not None
+        hit = known and bool(result.contaminated.any())
+        why = "Nothing is contaminated: nothing to find." if known else UNKNOWN
         shown = CURVES if hit else {"cut": CURVES["cut"]}
         parts: list[Part | str] = [Part(words, line=curve_pen(name)) for name, words in shown.items()]
-        self._strip.say(*parts, "" if hit else "Nothing is contaminated: nothing to find.")
+        self._strip.say(*parts, "" if hit else why)
         rule = "λμ" if result.params.form == "published" else "λ/μ"
         unit = "" if result.decomposition is None else _in_deviations(went.threshold, result)
         self._facts.say(

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from explorer.app import build
+from explorer.detail import WHY_NO_DIAGRAM
 from explorer.models.recipes import Recipe
 from explorer.params import Params
 from explorer.ui import export
@@ -125,3 +126,19 @@ def test_another_head_does_not_meet_the_exact_parts_of_the_last_one(window: Main
     QApplication.processEvents()
     assert window.state.result is not None and window.state.result.decomposition is not None
     assert window.state.result.decomposition.keys.shape == (30, 8)
+
+
+def test_an_input_that_is_contaminated_is_taken_apart_too(window: MainWindow, qtbot: QtBot) -> None:
+    window.opener.open_sample()
+    window.state.update(contamination="salt and pepper", level=0.2, layer=1, iterations=2)
+    page = page_of(window)
+    qtbot.waitUntil(page.is_complete, timeout=20_000)
+    keys = window.state.result.decomposition.keys
+    assert page.decomposition.exact.low.shape == keys.shape
+    assert np.isfinite(page.support.table()[1][3]).all(), "the share of K in S over λ"
+    assert "nobody knows" in page.support._strip.text
+    assert page.phase._sentence.text() == WHY_NO_DIAGRAM and page.phase.result is None
+    assert not window.messages.bars
+    window.state.update(contamination="sparse", level=0.1)
+    qtbot.waitUntil(page.is_complete, timeout=20_000)
+    assert page.phase.result is not None
