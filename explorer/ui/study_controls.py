@@ -155,19 +155,21 @@ class StudyControls(QScrollArea):
         self.images.setText(Path(path).name if path else TEST_IMAGES)
 
     def _ask_files(self) -> None:
-        files, _ = QFileDialog.getOpenFileNames(self, "Image classifiers")
-        if files:
-            self.use_models(files)
+        self._ask("Image classifiers", QFileDialog.FileMode.ExistingFiles, self.use_models)
 
     def _ask_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, "Image classifier")
-        if folder:
-            self.use_models([folder])
+        self._ask("Image classifier", QFileDialog.FileMode.Directory, self.use_models)
 
     def _ask_images(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, "Labelled images, a subfolder for each class")
-        if folder:
-            self.use_data(folder)
+        title = "Labelled images, a subfolder for each class"
+        self._ask(title, QFileDialog.FileMode.Directory, lambda chosen: self.use_data(chosen[0]))
+
+    def _ask(self, title: str, mode: QFileDialog.FileMode, use: Callable[[list[str]], None]) -> None:
+        dialog = QFileDialog(self, title)
+        dialog.setFileMode(mode)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.filesSelected.connect(use)
+        dialog.open()
 
     @property
     def wanted(self) -> Wanted:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from explorer.errors import Stopped
@@ -17,7 +18,7 @@ from explorer.settings import resource
 from explorer.study.plan import DIGITS, KINDS
 from explorer.study.table import cells
 from explorer.ui import export
-from explorer.ui.study_controls import Wanted
+from explorer.ui.study_controls import StudyControls, Wanted
 from explorer.ui.study_page import StudyPage
 from explorer.ui.study_table import accuracy
 from tests.ui.desk import sentences, settle, sit_down
@@ -168,3 +169,14 @@ def test_the_window_has_the_page_and_exports_it(qtbot: QtBot, tmp_path: Path) ->
         window.exports.save(None, tmp_path / "study.csv")
         assert "mean" in (tmp_path / "study.csv").read_text()
         assert sentences(window) == []
+
+
+def test_asking_for_images_does_not_stop_the_window(qtbot: QtBot) -> None:
+    controls = StudyControls()
+    qtbot.addWidget(controls)
+    controls._ask_images()
+    dialog = controls.findChild(QFileDialog)
+    assert dialog is not None and dialog.isVisible()
+    dialog.filesSelected.emit(["/images/of/classes"])
+    assert controls.wanted.data == "/images/of/classes" and controls.images.text() == "classes"
+    dialog.reject()
