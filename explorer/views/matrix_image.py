@@ -51,7 +51,7 @@ class MatrixImage:
         self._values, self._signed, self._drawn = values, signed, ()
         self.image.setLookupTable(colours.getLookupTable(nPts=256), update=False)
         self.image.setLevels(levels, update=False)
-        hidden = bool(np.isnan(values).any())
+        hidden = bool(np.isnan(values.sum()))
         self._hatch.setVisible(hidden)
         if hidden:
             self._hatch.setRect(QRectF(0, 0, values.shape[1], values.shape[0]))
