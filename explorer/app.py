@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -34,6 +35,8 @@ def _load() -> Evaluate:
     from explorer.analysis import Evaluator
     from explorer.fallback import Fallback
 
+    if not gc.get_freeze_count():  # what was imported stays: a full collection need not walk through it
+        gc.freeze()
     return Fallback(Evaluator(), messages.warning)
 
 
