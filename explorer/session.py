@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -109,6 +109,8 @@ class Session:
     layout : mapping of str to Place
         By the panels' names; empty: leave them where they are.
     theme : str
+    laboratory : mapping or None
+        What the laboratory is set to, as `explorer.lab.stored` writes and reads it; None: leave it as it is.
     """
 
     origin: Origin = Origin()
@@ -117,6 +119,7 @@ class Session:
     options: Options = field(default_factory=dict)
     layout: Mapping[str, Place] = field(default_factory=dict)
     theme: Appearance = "system"
+    laboratory: Mapping[str, Any] | None = None
 
 
 def dump(session: Session, folder: Path) -> bytes:
@@ -129,7 +132,7 @@ def dump(session: Session, folder: Path) -> bytes:
         source = {"paths": [_relative(path, folder) for path in origin.paths], "heads": origin.heads}
     params = asdict(given)
     params["input"]["path"] = _relative(given.input.path, folder)
-    content = {
+    content: dict[str, Any] = {
         "format": "gramscope session",
         "version": VERSION,
         "program": __version__,
@@ -140,6 +143,8 @@ def dump(session: Session, folder: Path) -> bytes:
         "theme": session.theme,
         "layout": {name: asdict(place) for name, place in session.layout.items()},
     }
+    if session.laboratory is not None:
+        content["laboratory"] = _with_path(session.laboratory, _relative, folder)
     return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
 
 
@@ -216,6 +221,7 @@ def parse(data: bytes, folder: Path) -> Session:
         options=_options(content.get("views", {})),
         layout=read_layout(content.get("layout", {})),
         theme=fields.value_of(Appearance, content.get("theme", "system"), "theme"),
+        laboratory=_read_laboratory(content.get("laboratory"), folder),
     )
 
 
@@ -277,6 +283,23 @@ def _absolute(path: str, folder: Path) -> str:
             f"It points to another machine ({fields.shown(path)}). Open that yourself first."
         )
     return os.path.normpath(folder / path)
+
+
+def _read_laboratory(value: Any, folder: Path) -> Mapping[str, Any] | None:
+    if value is not None and not isinstance(value, dict):
+        raise GramscopeError(f"“laboratory” should be a group of fields, and is {fields.shown(value)}.")
+    return None if value is None else _with_path(value, _absolute, folder)
+
+
+def _with_path(
+    laboratory: Mapping[str, Any], place: Callable[[str, Path], str], folder: Path
+) -> dict[str, Any]:
+    """Return the laboratory's group with the path of its table, where it has one, put elsewhere."""
+    data = laboratory.get("data")
+    path = data.get("path") if isinstance(data, dict) else None
+    if not isinstance(data, dict) or not isinstance(path, str) or not path:
+        return dict(laboratory)
+    return {**laboratory, "data": {**data, "path": place(path, folder)}}
 
 
 def _origin(value: Any, folder: Path) -> Origin:

@@ -245,3 +245,16 @@ def test_a_session_from_before_there_were_other_entries_still_opens() -> None:
         del old["params"][name]
     del old["params"]["input"]["change"]
     assert parse(json.dumps(old).encode(), HERE) == Session()
+
+
+def test_the_laboratory_comes_back_and_may_be_missing() -> None:
+    group = {"kind": "linear", "length": None, "data": {"family": "rows", "path": str(HERE / "tokens.csv")}}
+    assert parse(dump(Session(laboratory=group), HERE), HERE).laboratory == group
+    assert b'"path": "tokens.csv"' in dump(Session(laboratory=group), HERE)
+    assert "laboratory" not in content()
+    assert parse(json.dumps(content()).encode(), HERE).laboratory is None
+
+
+def test_what_is_no_laboratory_is_refused() -> None:
+    refused("group of fields", laboratory=3)
+    refused("another machine", laboratory={"data": {"path": "//elsewhere/tokens.npy"}})

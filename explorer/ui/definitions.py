@@ -276,7 +276,7 @@ DEFINITIONS = {
         formulas=(
             "log_{10} (e_{softmax}(f) / e_{RPC}(f))",
             "e_{softmax}(f) = ‖h_{softmax}(f) − h_{softmax}(0)‖ / ‖h_{softmax}(0)‖",
-            "e_{RPC}(f): RPC against its own clean output, or against softmax's",
+            "e_{RPC}(f): RPC against its own clean output, or against clean softmax",
         ),
         read=(
             "Orange: RPC moves less. Blue: softmax moves less. White: both alike. Where orange gives way "

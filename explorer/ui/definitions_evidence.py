@@ -52,7 +52,7 @@ EVIDENCE = {
         formulas=(
             "‖φ(q_i)‖^2 = exp(τ q_i·q_i) / g(q_i)^2",
             "projection error: 1/N Σ_i (‖φ(q_i)‖^2 − ‖h_i‖^2)",
-            "true axes: h_{id} = ⟨φ(q_i), u_d⟩; the paper's form: h_i the learned output",
+            "true axes: h_{id} = ⟨φ(q_i), u_d⟩; published form: h_i the learned output",
         ),
         read=(
             "Hollow points cannot lie above the diagonal: a projection is no longer than what it projects.",

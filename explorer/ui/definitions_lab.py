@@ -12,8 +12,8 @@ LAB = {
             "step, beside PCA by other means on the same prompts."
         ),
         formulas=(
-            "|m·u_1|; of a frame ‖M^T u_1‖; of several heads max_r |m_r·u_1|",
-            "free W: u_j·Σ W^T u_j, and the readout's mean |cos| with each prompt's own direction",
+            "|m·u_1|; frame: ‖M^T u_1‖; several heads: max_r |m_r·u_1|",
+            "free W: u_j·Σ W^T u_j; readout: mean |cos| with the prompts’ own directions",
             "Oja: v ← (v + η C v) / ‖v + η C v‖, C the second moment of one prompt",
             "cos^2 → (1 − c/θ^2) / (1 + c/θ) for c = d/L < θ^2, else 0",
         ),
@@ -57,7 +57,7 @@ LAB = {
         ),
         formulas=(
             "Σ u_j = σ_j u_j, ρ = σ_{min} / σ_1",
-            "one head: W = λ m m^T, singular value λ; a frame: W = λ M M^T",
+            "one head: W = λ m m^T, singular value λ; frame: W = λ M M^T",
             "free W, L = ∞, shared Σ: W → Σ^{−1}",
             "u_1 is the minimum while λ σ_1 ≤ 2(1 + ρ) / (2 + ρ)",
         ),

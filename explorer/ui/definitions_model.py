@@ -14,8 +14,8 @@ MODEL = {
             "clean and on the contaminated input."
         ),
         formulas=(
-            "p_c = exp(z_c) / Σ_l exp(z_l), z the model's logits",
-            "without a head: cos(e, e_{clean})",
+            "p_c = exp(z_c) / Σ_l exp(z_l), z the logits",
+            "no head: cos(e, e_{clean})",
             RPC,
         ),
         read=(

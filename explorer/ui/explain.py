@@ -28,7 +28,7 @@ class HelpWindow(QDialog):
         self._pages: dict[str, Page] = {}
         self.topics = QListWidget()
         self.topics.setAccessibleName("Topics")
-        self.topics.setFixedWidth(224)
+        self.topics.setFixedWidth(256)
         self.topics.setProperty("role", "list")
         self.page = QTextBrowser()
         self.page.setAccessibleName("Help")

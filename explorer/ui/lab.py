@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
@@ -56,7 +56,11 @@ class LabPage(QWidget):
     story : Story
     panels : dict of str to Panel
         By the views' names.
+    of_source : bool
+        False: what the window says of the opened source does not belong here.
     """
+
+    of_source = False
 
     def __init__(self, state: State, *, inline: bool = False) -> None:
         super().__init__()
@@ -125,8 +129,6 @@ class LabPage(QWidget):
         training.snapshot.connect(self.show_snapshot)
         training.refused.connect(self._on_refused)
         training.running_changed.connect(controls.show_running)
-        for panel in self.panels.values():
-            panel.visibilityChanged.connect(self._on_panel)
         self.spectrum.released.connect(self._show_latest)
         self.spectrum.drawn.connect(lambda values: self.state.update_data(family="drawn", spectrum=values))
         self.sphere.three.triggered.connect(self._set_three)
@@ -135,23 +137,19 @@ class LabPage(QWidget):
         state.source_changed.connect(lambda: training.run(False))
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Draw a moment of training in every panel that can be seen.
+        """Draw a moment of training: in panels that can be seen while it runs, and in all when it stands.
 
         While a bar is dragged the words above the panels wait: a line more or less would move the bar from
         under the pointer.
         """
         self._latest = snapshot
         for view in self.live_views:
-            if not view.visibleRegion().isEmpty():
+            if not (self.training.running and view.visibleRegion().isEmpty()):
                 view.show_snapshot(snapshot)
         curves = snapshot.curves
         self.controls.show_snapshot(snapshot, float(main_curve(curves)[-1]), reads_out(curves))
         if not self.spectrum.held:
             self.story.show_snapshot(snapshot)
-
-    def _on_panel(self, visible: bool) -> None:
-        if visible:  # a tab that was brought forward is uncovered only when the layout is done
-            QTimer.singleShot(0, self, self._show_latest)
 
     def _show_latest(self) -> None:
         if self._latest is not None:

@@ -109,7 +109,7 @@ class Number(QWidget):
         self.slider.setAccessibleName(f"{name}, slider")
         self.field = Field(scale)
         self.field.setAccessibleName(name)
-        self.field.setFixedWidth(80)
+        self.field.setFixedWidth(88)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)

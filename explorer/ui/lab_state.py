@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import asdict
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer import fields
 from explorer.errors import GramscopeError
+from explorer.lab import stored
 from explorer.lab.setting import Setting
 from explorer.settings import settings
 
@@ -54,13 +53,18 @@ class LabState(QObject):
 
     def remember(self) -> None:
         """Keep the setting for the next start."""
-        settings().setValue(KEY, json.dumps(asdict(self.setting)))
+        remember(self.setting)
+
+
+def remember(setting: Setting) -> None:
+    """Keep a setting for the next start, and for a page that is still to be made."""
+    settings().setValue(KEY, json.dumps(stored.write(setting)))
 
 
 def remembered() -> Setting:
     """Return the setting of the last time, or the default one."""
     try:
-        return fields.read(Setting, json.loads(str(settings().value(KEY, "{}"))), "laboratory")
+        return stored.read(json.loads(str(settings().value(KEY, "{}"))))
     except (ValueError, GramscopeError) as error:
         log.warning("the remembered laboratory setting is left alone: %s", error)
         return Setting()

@@ -10,10 +10,13 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QFileDialog
 
 from explorer.errors import GramscopeError
+from explorer.lab import stored
 from explorer.session import SUFFIX, Session, load, save
 from explorer.settings import directory
 from explorer.ui import theme
 from explorer.ui.autosave import Autosave, left_behind
+from explorer.ui.lab import LabPage
+from explorer.ui.lab_state import remember, remembered
 from explorer.ui.messages import info, offer, report
 from explorer.ui.recents import Recents
 
@@ -55,6 +58,7 @@ class Sessions(QObject):
         window, state = self._window, self._window.state
         if state.source is None:
             return None
+        page = window.findChild(LabPage)
         return Session(
             origin=window.opener.origin,
             params=state.params,
@@ -62,6 +66,7 @@ class Sessions(QObject):
             options={view.name: view.options() for view in window.views if view.options()},
             layout=window.explore.layout_state(),
             theme=theme.chosen(),
+            laboratory=stored.write(remembered() if page is None else page.state.setting),
         )
 
     def save(self) -> None:
@@ -136,6 +141,7 @@ class Sessions(QObject):
     def _open(self, path: Path, save_to: Path | None) -> None:
         try:
             session = load(path)
+            stored.read(session.laboratory or {})
         except GramscopeError as error:
             self.recents.remove([str(path.absolute())])
             report(error)
@@ -167,6 +173,9 @@ class Sessions(QObject):
         if session.layout:
             window.explore.restore_layout(session.layout)
         window.menus.choose_appearance(session.theme)
+        if session.laboratory is not None:
+            page = window.findChild(LabPage)
+            (remember if page is None else page.state.set)(stored.read(session.laboratory))
 
     def close(self) -> None:
         """Keep the session for the next start; nothing is left to recover."""

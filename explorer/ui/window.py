@@ -94,6 +94,7 @@ class MainWindow(QMainWindow):
         self._painted = False
         self.pages.made.connect(self._on_page)
         self.pages.changed.connect(self.menus.show_page)
+        self.pages.changed.connect(self._on_page_shown)
         self.add_page("Explore", lambda: self.explore)
         self.workbench = Workbench(self)
         self.pages.made.connect(self.workbench.furnish)
@@ -137,9 +138,9 @@ class MainWindow(QMainWindow):
         words.setSpacing(0)
         words.addWidget(self.sentence)
         words.addWidget(self.notes)
-        bottom = QWidget()
-        bottom.setObjectName("truth")
-        row = QHBoxLayout(bottom)
+        self.truth = QWidget()
+        self.truth.setObjectName("truth")
+        row = QHBoxLayout(self.truth)
         row.setContentsMargins(16, 8, 16, 8)
         row.addLayout(words, 1)
         row.addWidget(self.small_print)
@@ -149,7 +150,7 @@ class MainWindow(QMainWindow):
         column.setSpacing(0)
         column.addWidget(self.messages)
         column.addWidget(self.pages, 1)
-        column.addWidget(bottom)
+        column.addWidget(self.truth)
         return centre
 
     def _connect(self) -> None:
@@ -162,6 +163,10 @@ class MainWindow(QMainWindow):
         self.saving.failed.connect(report)
         self.saving.done.connect(info)
         self.drop_zone.dropped.connect(self.take)
+
+    def _on_page_shown(self, place: int) -> None:
+        """Keep the sentence to pages that are of the opened source; others say what they show themselves."""
+        self.truth.setVisible(getattr(self.pages.page(place), "of_source", True))
 
     def _on_page(self, page: QWidget) -> None:
         for panel in page.findChildren(Panel):

@@ -45,6 +45,7 @@ def test_a_definition_is_whole(name: str) -> None:
         definition.sources,
     ):
         assert part
+    assert not [text for text in definition.formulas if "'s" in text], "the s would be a variable"
     for text in (definition.what, *definition.read, *definition.misread):
         assert text.count("$") % 2 == 0 and text.endswith((".", "?"))
 

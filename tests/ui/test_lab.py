@@ -329,3 +329,21 @@ def test_infinity_is_typed_and_shown(page: LabPage) -> None:
     QTest.keyClick(field, Qt.Key.Key_Return)
     assert page.state.setting.length is None
     assert field.text() == INFINITY
+
+
+def test_a_session_keeps_the_laboratory(window: MainWindow, page: LabPage, tmp_path: Path) -> None:
+    window.opener.open_sample()
+    settle()
+    page.state.update(coupling=0.7, data=Data("power", d=6))
+    saved = page.state.setting
+    window.workbench.sessions.save_to(tmp_path / "lab.gramscope")
+    page.state.update(coupling=1.2, data=Data(d=4))
+    window.workbench.sessions.open(tmp_path / "lab.gramscope")
+    settle()
+    assert page.state.setting == saved
+
+
+def test_the_sentence_of_the_source_stays_off_this_page(window: MainWindow, page: LabPage) -> None:
+    assert not window.truth.isVisible()
+    window.pages.show_page(0)
+    assert window.truth.isVisible()
