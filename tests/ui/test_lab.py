@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from explorer.app import build
@@ -24,6 +26,10 @@ from tests.ui.desk import sentences, settle
 LEFT = Qt.MouseButton.LeftButton
 
 
+def wait_until_ready(page: LabPage, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: page.alignment.result is not None, timeout=30_000)
+
+
 @pytest.fixture
 def window(qtbot: QtBot) -> Iterator[MainWindow]:
     window = build(inline=True)
@@ -34,11 +40,14 @@ def window(qtbot: QtBot) -> Iterator[MainWindow]:
     window.pages.show_page(place)
     page = window.pages.page(place)
     assert isinstance(page, LabPage)
-    qtbot.waitUntil(lambda: page.alignment.result is not None, timeout=30_000)
+    wait_until_ready(page, qtbot)
     settle()
     yield window
     window.close()
     window.deleteLater()
+    del window, page
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    gc.collect()  # what is left of it must not fall to the next training thread: timers die with their own
 
 
 @pytest.fixture
