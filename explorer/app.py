@@ -11,6 +11,7 @@ from pathlib import Path
 
 os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
 
+from pyqtgraph.util.garbage_collector import GarbageCollector
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
@@ -131,6 +132,7 @@ def run(paths: Sequence[str] = ()) -> int:
     app = application()
     record = logs.start()
     restore = messages.install_hooks()
+    collector = GarbageCollector()  # on this thread alone: freeing Qt's objects on another one crashes
     window = build()
     window.show()
     if record.last_crash:
@@ -143,6 +145,7 @@ def run(paths: Sequence[str] = ()) -> int:
     try:
         status = app.exec()
     finally:
+        collector.timer.stop()
         restore()
         record.stop()
     if threads.left():  # in a read that never returns, perhaps: Python could not end around it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import ipaddress
+import itertools
 import os
 import socket
 import sys
@@ -28,6 +29,7 @@ THREADS_OF_LIBRARIES = (
     "IO loop",  # of a Dask client that found no scheduler
 )  # fmt: skip
 PATIENCE_S = 2.0
+TESTS = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +39,21 @@ def qapp(qapp: QApplication) -> QApplication:
 
     theme.apply(qapp, "light")
     return qapp
+
+
+@pytest.fixture(scope="session", autouse=True)
+def collected_here() -> Iterator[None]:
+    """Collect garbage on this thread alone, as the application does: elsewhere it would free Qt objects."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def collected(collected_here: None) -> Iterator[None]:
+    """Collect what a test left, all of it now and then."""
+    yield
+    gc.collect(2 if next(TESTS) % 40 == 0 else 1)
 
 
 @pytest.fixture(autouse=True)

@@ -33,6 +33,11 @@ class Score:
     draws: int
 
     @property
+    def constant(self) -> bool:
+        """Whether every draw gives the head's own figure, so that the measure can tell nothing."""
+        return self.z == 0 and self.p == 1 and self.p_below == 1
+
+    @property
     def needed(self) -> int:
         """How many draws it takes to tell, where these do not suffice; 0 where they do."""
         return 0 if self.draws >= FEWEST else FEWEST
@@ -43,7 +48,7 @@ class Score:
 
         "above" takes z > 3 and p ≤ 5 %, so that neither few draws nor a skewed null makes a finding.
         """
-        if self.needed or not np.isfinite([self.z, self.p]).all():
+        if self.constant or self.needed or not np.isfinite([self.z, self.p]).all():
             return "unknown"
         if self.z > CLEAR and self.p <= LEVEL:
             return "above"
@@ -165,6 +170,11 @@ class Spread:
     at_floor_below: int = 0
 
     @property
+    def constant(self) -> bool:
+        """Whether every draw gives each head's own figure, so that the measure can tell nothing."""
+        return self.heads > 0 and self.mean_z == 0 and self.std_z == 0
+
+    @property
     def together(self) -> int:
         """How many heads must have the least p of so many draws for any of them to be a discovery."""
         return math.ceil(self.heads * self.smallest_p / LEVEL - ROUNDING)
@@ -203,7 +213,7 @@ class Spread:
         head survives the false discovery rate that way; heads are not independent, so no more than a rule.
         "unknown" where so few draws cannot tell.
         """
-        if self.heads < 2 or not np.isfinite(self.std_z) or self.needed:
+        if self.constant or self.heads < 2 or not np.isfinite(self.std_z) or self.needed:
             return "unknown"
         if self.mean_z > self._margin and self.discoveries:
             return "above"

@@ -86,6 +86,8 @@ def _standing(found: Score | Spread | None) -> Standing:
 
 def _why_unknown(found: Score | Spread) -> str:
     """Say why a null decides nothing, a clause for the end of a sentence."""
+    if found.constant:
+        return "every draw gives the same figure, as any values do where tokens are few; take a longer input"
     if found.needed:
         return f"{found.draws} draws do not suffice; at least {found.needed} are needed"
     if isinstance(found, Spread) and found.heads < 2:

@@ -3,9 +3,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from explorer.maths.evidence_scores import Score, Spread, spread_over_heads
+from explorer.maths.evidence_scores import Score, Spread, score, spread_over_heads
 from explorer.maths.evidence_verdict import number, plus_minus, verdict_on_head, verdict_on_heads
 
 ABOVE = Score(value=0.49, mean=0.36, std=0.02, z=6.5, p=1 / 201, p_below=1.0, draws=200)
@@ -129,6 +130,20 @@ def test_one_draw_in_twenty_is_no_finding() -> None:
     assert lucky.standing == "level"
     assert "no more than shuffled tokens" in on_head(lucky, LEVEL)
     assert "not clearly more than shuffled tokens" in on_head(replace(lucky, z=2.5), LEVEL)
+
+
+def test_values_that_fill_the_space_as_all_do_are_no_evidence_either_way() -> None:
+    observed, draws = np.ones(3), np.ones((3, 200)) + 1e-15
+    scores = score(observed, draws, +1)
+    assert scores.of(0).constant and scores.of(0).standing == "unknown"
+    heads = spread_over_heads(scores.z, scores.p, scores.p_below, 200)
+    assert heads.constant and heads.standing == "unknown"
+    for text in (
+        verdict_on_heads({"permutation": heads, "projection": heads}, {}),
+        verdict_on_head(MEASURES, {"permutation": {"overlap": scores.of(0)}}, {}),
+    ):
+        assert "every draw gives the same figure" in text and "longer input" in text
+        assert "No evidence" not in text
 
 
 def test_an_undefined_score_is_unknown() -> None:
