@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QPoint
 from PySide6.QtWidgets import QWidget
 
 from explorer.errors import GramscopeError
@@ -14,6 +14,9 @@ from explorer.ui.exporting.figure import Figure
 from explorer.ui.figure_dialog import FigureDialog
 from explorer.ui.messages import info, report
 from explorer.views.picture import Picture
+
+ROW = 100
+"""Panels whose upper edges differ by less stand in one row."""
 
 
 class Exports(QObject):
@@ -81,4 +84,11 @@ class Exports(QObject):
             info("The numbers are on the clipboard, as CSV.")
 
     def _shown(self, views: Sequence[Picture] | None) -> Sequence[Picture]:
-        return [view for view in self._views() if view.isVisible()] if views is None else views
+        if views is not None:
+            return views
+        return sorted((view for view in self._views() if view.isVisible()), key=self._place)
+
+    def _place(self, view: Picture) -> tuple[int, int]:
+        """Return where a panel stands in reading order, row by row."""
+        at = view.mapTo(self._window, QPoint())
+        return at.y() // ROW, at.x()

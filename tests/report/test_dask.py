@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from explorer.errors import GramscopeError
 from explorer.maths.evidence_draws import Draws
@@ -75,7 +76,16 @@ def numbers_of(outcome: ReportOutcome) -> Any:
     return document
 
 
-def test_a_killed_worker_costs_time_but_no_number(cluster: Cluster, tmp_path: Path) -> None:
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Compute on as many threads as the workers, since another number of them rounds otherwise."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_a_killed_worker_costs_time_but_no_number(cluster: Cluster, one_thread: None, tmp_path: Path) -> None:
     killed: list[int] = []
 
     def kill_one(done: int, total: int, name: str) -> None:

@@ -15,7 +15,7 @@ from explorer.views.picture import Provenance
 
 def told(source: str, params: dict[str, Any]) -> str:
     view: Any = SimpleNamespace(
-        title="A panel", name="no such panel", help="It shows $V^*$. And more.",
+        title="A panel", name="attention", help="",
         provenance=lambda: Provenance(source, params, "float64 on CPU"),
     )  # fmt: skip
     return caption([view])
@@ -23,9 +23,8 @@ def told(source: str, params: dict[str, Any]) -> str:
 
 def test_a_head_is_named_with_its_contamination_and_pursuit() -> None:
     text = told("digits", asdict(Params(layer=2, head=1, level=0.08, lam=3.0)))
-    assert text.startswith(
-        "A panel: It shows V*. digits, layer 2, head 1. Contamination: sparse, level 0.08, "
-    )
+    assert text.startswith("A panel: Row i says how query i spreads its attention")
+    assert " digits, layer 2, head 1. Contamination: sparse, level 0.08, " in text
     assert "λ = 3, μ by default, 4 iterations." in text and text.endswith("(float64 on CPU).")
 
 
