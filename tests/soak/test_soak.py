@@ -153,7 +153,8 @@ def work(window: MainWindow, qtbot: QtBot, tmp_path: Path, steps: int, failures:
     assert after.windows <= before.windows + 10
 
 
-@pytest.mark.timeout(200)
+@pytest.mark.long
+@pytest.mark.timeout(280)
 def test_a_minute_of_random_work(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, failures: list[str]
 ) -> None:
