@@ -165,6 +165,8 @@ def _warnings(snapshot: Snapshot) -> list[str]:
             found.append(
                 "A fixed direction cannot follow a spike of its own in every prompt: choose a free W."
             )
+        elif snapshot.setting.structure == "frame" and snapshot.setting.rank >= len(values):
+            found.append("The frame spans the whole space: its alignment is 1 whatever it learns.")
         elif _has_no_gap(snapshot):
             found.append("The eigenvalues beside the last one sought are equal: no direction leads there.")
         elif _is_past(snapshot):

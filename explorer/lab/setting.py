@@ -57,6 +57,13 @@ class Data:
         return replace(self, **changes)
 
     @property
+    def features(self) -> int | None:
+        """Features of a token; None where a table says."""
+        if self.family in ("rows", "covariance"):
+            return None
+        return len(self.spectrum) if self.family == "drawn" else self.d
+
+    @property
     def eigenvalues(self) -> np.ndarray:
         """The eigenvalues of N(0, Σ), shape (d,); not for the in-context families and tables.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QMainWindow, QWidget
 
 from explorer.session import Place
 from explorer.state import State
 from explorer.ui.controls import Controls
-from explorer.ui.layout import arrange, describe
+from explorer.ui.layout import arrange, describe, hide_forgotten_tabs
 from explorer.ui.panel import Panel
 from explorer.views.attention_map import AttentionMap
 from explorer.views.base import View
@@ -20,6 +21,8 @@ from explorer.views.picture import Picture
 from explorer.views.projection import ProjectionView
 from explorer.views.spectrum import SpectrumView
 
+SETTLED_MS = 300
+"""Docks have come to rest so long after they were moved."""
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 PANELS: tuple[type[View], ...] = (AttentionMap, SpectrumView, ProjectionView, Outputs, InputView)
 """In reading order, two by two; the last in a tab behind the first, whose rows and columns it shows."""
@@ -42,6 +45,8 @@ class ExplorePage(QWidget):
         self._docks = QMainWindow()
         self._docks.setWindowFlags(Qt.WindowType.Widget)
         self._docks.setDockNestingEnabled(True)
+        self._tidy = QTimer(self, interval=SETTLED_MS, singleShot=True)
+        self._tidy.timeout.connect(self._hide_forgotten_tabs)
         self.panels: dict[str, Panel] = {}
         self.asides: dict[str, QDockWidget] = {}
         for kind, area in zip(PANELS, (_LEFT, _RIGHT, _LEFT, _RIGHT, _LEFT), strict=True):
@@ -81,6 +86,7 @@ class ExplorePage(QWidget):
     def restore_layout(self, layout: Mapping[str, Place]) -> None:
         """Put the docks where `layout_state` found them."""
         arrange(self._docks, layout)
+        self._tidy.start()
 
     def reset_layout(self) -> None:
         """Put the docks back into two by two, of equal size, the map in front of the input."""
@@ -92,3 +98,13 @@ class ExplorePage(QWidget):
         self._docks.resizeDocks(panels, [1000] * len(panels), Qt.Orientation.Horizontal)
         self._docks.resizeDocks(panels, [1000] * len(panels), Qt.Orientation.Vertical)
         self.panels["attention"].raise_()
+        self._tidy.start()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Show, and look for forgotten tabs once all is in its place."""
+        super().showEvent(event)
+        self._tidy.start()
+
+    def _hide_forgotten_tabs(self) -> None:
+        if self.isVisible():
+            hide_forgotten_tabs(self._docks)

@@ -46,7 +46,10 @@ class LabState(QObject):
         self.set(self.setting.with_data(**changes))
 
     def set(self, setting: Setting) -> None:
-        """Replace the setting; nothing happens where it is equal already."""
+        """Replace the setting, heads cut to the features; nothing happens where it is equal already."""
+        features = setting.data.features
+        if features is not None and setting.rank > features:
+            setting = setting.but(rank=features)
         if setting != self.setting:
             self.setting = setting
             self.changed.emit(setting)

@@ -86,6 +86,25 @@ def arrange(window: QMainWindow, layout: Mapping[str, Place]) -> None:
             _float(dock, _rect(place))
 
 
+def hide_forgotten_tabs(window: QMainWindow) -> None:
+    """Hide the rows of tabs that Qt leaves behind panels when docks are moved out of them."""
+    direct = Qt.FindChildOption.FindDirectChildrenOnly
+    bars = window.findChildren(QTabBar, options=direct)
+    used: set[QTabBar] = set()
+    for dock in window.findChildren(QDockWidget, options=direct):
+        place = dock.geometry()
+        if dock.isVisible() and not dock.isFloating():
+            under = [bar for bar in bars if _is_under(bar.geometry(), place)]
+            used.update(under[-1:])
+    for bar in bars:
+        if bar not in used:
+            bar.hide()
+
+
+def _is_under(tabs: QRect, dock: QRect) -> bool:
+    return (tabs.x(), tabs.width()) == (dock.x(), dock.width()) and abs(tabs.y() - dock.bottom() - 1) <= 1
+
+
 def _rect(place: Place) -> QRect:
     return QRect(place.x, place.y, max(place.width, 1), max(place.height, 1))
 

@@ -96,6 +96,7 @@ class MainWindow(QMainWindow):
         self.pages.changed.connect(self.menus.show_page)
         self.pages.changed.connect(self._on_page_shown)
         self.add_page("Explore", lambda: self.explore)
+        self.explore.controls.level.slider.setFocus()
         self.workbench = Workbench(self)
         self.pages.made.connect(self.workbench.furnish)
         self._connect()

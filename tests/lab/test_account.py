@@ -26,6 +26,7 @@ def test_the_formula_has_its_numbers():
         ({"coupling": 1.2}, "past the transition"),
         ({"data": Data("per-prompt")}, "choose a free W"),
         ({"data": Data("flat")}, "are equal"),
+        ({"data": Data(d=3), "structure": "frame", "rank": 3}, "spans the whole space"),
         ({"data": Data("drawn", spectrum=(2, 1, 0))}, "singular (rank 2 of 3)"),
     ],
 )

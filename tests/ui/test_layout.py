@@ -8,10 +8,13 @@ from collections.abc import Iterator
 import pytest
 import shiboken6
 from PySide6.QtCore import QRect
-from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTextEdit
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QTextEdit
+from pytestqt.qtbot import QtBot
 
 from explorer.session import PLACE_RANGES, Place
+from explorer.ui.explore import SETTLED_MS
 from explorer.ui.layout import ACROSS, AREAS, DOWN, arrange, describe
+from tests.ui.desk import sit_down
 
 
 def settle() -> None:
@@ -102,3 +105,21 @@ def test_a_hostile_layout_breaks_nothing(windows: list[QMainWindow]) -> None:
     settle()
     got = describe(window)
     assert all(close(place, got[name]) for name, place in describe(windows[1]).items())
+
+
+def test_only_tabs_that_belong_to_a_panel_are_seen(qtbot: QtBot) -> None:
+    def rows() -> list[list[str]]:
+        bars = [bar for bar in window.explore.findChildren(QTabBar) if not bar.visibleRegion().isEmpty()]
+        return [[bar.tabText(i) for i in range(bar.count())] for bar in bars]
+
+    with sit_down(qtbot) as window:
+        for _ in range(2):
+            window.explore.reset_layout()
+        qtbot.waitUntil(lambda: rows() == [["Attention", "Input"]])
+        health = window.explore.asides["health"]
+        health.show()
+        settle()
+        assert ["Key-Gram spectrum", "Numerical health"] in rows()
+        health.hide()
+        settle()
+        qtbot.wait(SETTLED_MS + 50)

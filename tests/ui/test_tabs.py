@@ -82,6 +82,12 @@ def test_a_pages_panels_are_served(qtbot: QtBot, window: MainWindow) -> None:
     assert "Gramscope" in QApplication.clipboard().text()
 
 
+def test_the_keyboard_begins_at_the_level(qtbot: QtBot, window: MainWindow) -> None:
+    assert window.explore.controls.level.slider.hasFocus()
+    press(qtbot, Key.Key_Right)
+    assert window.state.params.level > 0
+
+
 def test_opening_a_page_leaves_the_keyboard_where_it_is(window: MainWindow) -> None:
     window.pages.row.setFocus()
     for place in range(window.pages.count):
