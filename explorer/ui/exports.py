@@ -36,12 +36,12 @@ class Exports(QObject):
         self._views = views
 
     def ask(self, views: Sequence[Picture] | None = None) -> None:
-        """Let the person compose a figure of the panels that are visible, at first of `views` (None: all)."""
-        visible = self._shown(None)
-        if not any(view.result is not None for view in visible):
+        """Let the person compose a figure of this page, at first of `views` (None: all in sight)."""
+        offered = sorted((view for view in self._views() if view.isVisible()), key=self._place)
+        if not any(view.result is not None for view in offered):
             report(GramscopeError("There is no picture to export yet. Open a model or the sample first."))
             return
-        dialog = FigureDialog(self._window, visible, visible if views is None else views)
+        dialog = FigureDialog(self._window, offered, self._shown(views))
         dialog.save_asked.connect(self.try_save)
         dialog.copied.connect(info)
         dialog.open()
@@ -86,9 +86,14 @@ class Exports(QObject):
     def _shown(self, views: Sequence[Picture] | None) -> Sequence[Picture]:
         if views is not None:
             return views
-        return sorted((view for view in self._views() if view.isVisible()), key=self._place)
+        return sorted(filter(_is_in_sight, self._views()), key=self._place)
 
-    def _place(self, view: Picture) -> tuple[int, int]:
-        """Return where a panel stands in reading order, row by row."""
+    def _place(self, view: Picture) -> tuple[bool, int, int]:
+        """Return where a panel stands in reading order, row by row; behind another one's tab: last."""
         at = view.mapTo(self._window, QPoint())
-        return at.y() // ROW, at.x()
+        return not _is_in_sight(view), at.y() // ROW, at.x()
+
+
+def _is_in_sight(view: Picture) -> bool:
+    """Whether a panel is shown and not behind the tab of another one."""
+    return view.isVisible() and not view.visibleRegion().isEmpty()
