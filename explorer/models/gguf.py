@@ -12,8 +12,9 @@ from explorer.errors import GramscopeError, Stopped
 from explorer.models.attention_calls import register
 from explorer.models.base import ShouldStop, never
 from explorer.models.checkpoint import refuse_not_finite
+from explorer.models.gguf_header import GgufHeader, read_header
 from explorer.models.huggingface import HuggingFaceSource
-from explorer.models.loading import Loaded, watch
+from explorer.models.loading import Loaded, refuse_larger, watch
 from explorer.models.offline import transformers
 from explorer.models.patience import read_through
 from explorer.models.readers import positions_of
@@ -32,17 +33,21 @@ def _refuse_without_packages() -> None:
         )
 
 
-def _refuse_damaged(path: Path) -> None:
-    with path.open("rb") as file:
-        if file.read(4) != b"GGUF":
-            raise GramscopeError(f"{path.name} is not a GGUF file: it does not begin as one. Copy it again.")
+def _refuse_deep(path: Path, header: GgufHeader) -> None:
+    for name, value in header.numbers.items():
+        if name.endswith(".block_count") and value > header.blocks:
+            raise GramscopeError(
+                f"{path.name} says {name} {value:,}, and holds the tensors of {header.blocks} layers: it is "
+                "damaged. Copy it again."
+            )
 
 
-def _load(path: Path) -> Loaded:
+def _load(path: Path, header: GgufHeader) -> Loaded:
     place: dict[str, Any] = {"gguf_file": path.name, "local_files_only": True}
     config = transformers("models.auto.configuration_auto").AutoConfig.from_pretrained(path.parent, **place)
     config.use_cache = False
     mapping = transformers("models.auto.modeling_auto").MODEL_FOR_CAUSAL_LM_MAPPING
+    refuse_larger(mapping[type(config)], config, header.widest, header.stored)
     model, info = mapping[type(config)].from_pretrained(
         path.parent, config=config, dtype="auto", attn_implementation=register(), output_loading_info=True,
         quantization_config=transformers().GgufConfig(dequantize=True), **place,
@@ -97,12 +102,13 @@ def open_gguf(path: Path, should_stop: ShouldStop = never, progress: Progress = 
         If `should_stop` said so.
     """
     refuse_irregular_file(path)
-    _refuse_damaged(path)
     _refuse_without_packages()
     try:
         read_through(path, should_stop)
+        header = read_header(path)
+        _refuse_deep(path, header)
         with _watching(path, should_stop, progress):
-            loaded = _load(path)
+            loaded = _load(path, header)
     except (GramscopeError, Stopped):
         raise
     except Exception as error:  # the parser of a damaged file raises what it likes

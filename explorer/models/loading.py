@@ -110,17 +110,22 @@ def watch(model: Any, info: dict[str, Any]) -> Loaded:
     return Loaded(model.requires_grad_(False), body, body.config, notes, headless=bool(notes))
 
 
-def _refuse_larger(kind: Any, config: Any, weights: dict[str, Tensor]) -> None:
+def refuse_larger(kind: Any, config: Any, widest: int, stored: int) -> None:
     """Raise ValueError if the model would need far more numbers than there are, before it takes the memory.
 
     It is laid out without memory to count them, where a setting exceeds every dimension of the weights.
+
+    Parameters
+    ----------
+    kind : type
+        The model's class.
+    widest, stored : int
+        The largest dimension of the weights, and how many numbers they are.
     """
-    widest = max((max(weight.shape, default=0) for weight in weights.values()), default=0)
     if all(value <= widest for _, value in nested_items(config.to_dict()) if type(value) is int):
         return
     with device("meta"):
         needed = sum(parameter.numel() for parameter in kind(config).parameters())
-    stored = sum(weight.numel() for weight in weights.values())
     if needed > 2 * stored:
         raise ValueError(f"the config describes a model of {needed:,} numbers, and the files hold {stored:,}")
 
@@ -136,7 +141,8 @@ def build(config: Any, weights: dict[str, Tensor]) -> Loaded:
     config.use_cache = False
     kind = model_class(config, weights)
     try:
-        _refuse_larger(kind, config, weights)
+        widest = max((max(weight.shape, default=0) for weight in weights.values()), default=0)
+        refuse_larger(kind, config, widest, sum(weight.numel() for weight in weights.values()))
         model, info = kind.from_pretrained(
             None, config=config, state_dict=weights, dtype="auto",
             attn_implementation=register(), output_loading_info=True,
