@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -25,6 +26,7 @@ from explorer.models.readers import reader_for
 from explorer.models.safety import Progress, silent
 from explorer.params import ENTERS, Input
 
+FAULTS = (RuntimeError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
 ANYONES = frozenset({"model", "models", "checkpoint", "output", "best", "last", "final"})
 
 
@@ -112,7 +114,8 @@ class HuggingFaceSource(Source):
         Raises
         ------
         GramscopeError
-            If the device has too little memory.
+            If the device has too little memory, or the model cannot be run: its config and its weights
+            load, and do not fit together.
         """
         dtype = self.loaded.model.dtype
         try:
@@ -127,6 +130,12 @@ class HuggingFaceSource(Source):
                 f"{self.name} with {len(prepared.tokens):,} tokens does not fit into the memory of {device}. "
                 "Choose the CPU, or a shorter input.",
                 str(error),
+            ) from error
+        except FAULTS as error:  # whatever a config that makes no sense leads to
+            raise GramscopeError(
+                f"{self.name} loads but cannot be run on this input: its config.json does not fit its "
+                "weights, or is damaged. Download it again.",
+                "".join(traceback.format_exception(error)),
             ) from error
 
     def capture(
