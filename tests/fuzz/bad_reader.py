@@ -40,14 +40,14 @@ def sin(path: Path) -> None:
         raise ZeroDivisionError
 
 
-def hunted() -> tuple[int, list[hunt.Broken]]:
+def hunted() -> list[hunt.Broken]:
     """Hand the bad reader five inputs, each with another sin."""
     broken = []
     for which in range(5):
         os.environ["SIN"] = str(which)
-        broken += hunt.hunt([(NAME, which, 1)], worker=__name__)[1]
+        broken += hunt.hunt([(NAME, which, 1)], worker=__name__).broken
     del os.environ["SIN"]
-    return len(broken), broken
+    return broken
 
 
 readers.READERS[NAME] = readers.Reader(make, sin)

@@ -1,16 +1,20 @@
 """Hands damaged files to every reader: `python -m tests.fuzz.hunt COUNT [FIRST] [READER …]`.
 
-Prints what broke, and keeps each file that broke its reader in tests/fuzz/cases, for ever.
+Keeps each file that broke its reader in tests/fuzz/cases, for ever; prints what broke, and by reader how many
+inputs it was given, the longest time and the most memory.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.fuzz.mutate import damaged
@@ -18,6 +22,7 @@ from tests.fuzz.readers import READERS
 
 ROOT = Path(__file__).parents[2]
 CASES = Path(__file__).parent / "cases"
+HANG_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,47 @@ class Broken:
     how: str
 
 
+@dataclass
+class Tally:
+    """What one reader was given: how many inputs, and the slowest and the largest of them."""
+
+    read: int = 0
+    seconds: tuple[float, str] = (0.0, "")
+    memory: tuple[int, str] = (0, "")
+
+    def add(self, label: str, seconds: float, memory: int) -> None:
+        self.read += 1
+        self.seconds = max(self.seconds, (seconds, label))
+        self.memory = max(self.memory, (memory, label))
+
+    def __str__(self) -> str:
+        (seconds, slow), (memory, large) = self.seconds, self.memory
+        return (
+            f"{self.read:6} inputs, at most {seconds:.2f} s ({slow}) and {memory / 2**20:.0f} MiB ({large})"
+        )
+
+
+@dataclass
+class Hunt:
+    """What was read, by reader, and what broke its reader."""
+
+    tallies: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    broken: list[Broken] = field(default_factory=list)
+
+    @property
+    def read(self) -> int:
+        return sum(tally.read for tally in self.tallies.values())
+
+    def hear(self, name: str, label: str, how: str, seconds: float, memory: int) -> None:
+        self.tallies[name].add(label, seconds, memory)
+        if how:
+            self.broken.append(Broken(name, label, how))
+
+    def __str__(self) -> str:
+        lines = [f"{name:17}{tally}" for name, tally in self.tallies.items()]
+        return "\n".join([*lines, f"{self.read} inputs read, {len(self.broken)} broke their reader"])
+
+
 def plan_of(count: int, first: int = 0, names: tuple[str, ...] = ()) -> list[tuple[str, int, int]]:
     """Share `count` inputs out among the readers."""
     chosen = names or tuple(READERS)
@@ -37,45 +83,60 @@ def plan_of(count: int, first: int = 0, names: tuple[str, ...] = ()) -> list[tup
 
 
 def hunt(
-    plan: list[tuple[str, int, int]], cases: Path | None = None, worker: str = "tests.fuzz.worker"
-) -> tuple[int, list[Broken]]:
-    """Return how many inputs were read, and those that broke their reader; a dead process is replaced."""
-    read, broken = 0, []
+    plan: list[tuple[str, int, int]],
+    cases: Path | None = None,
+    worker: str = "tests.fuzz.worker",
+    tell: Callable[[Broken], object] = lambda found: None,
+) -> Hunt:
+    """Read the inputs of a plan; a dead process is replaced. What breaks its reader is told at once."""
+    result = Hunt()
     while plan:
-        news, errors = _run(plan, cases, worker)
-        done = [item for item in news if item[0] == "read"]
-        read += len(done)
-        broken += [Broken(*item[1:]) for item in done if item[3]]
-        if news and news[-1][0] == "reading":
-            _, name, label = news[-1]
-            read += 1
-            broken.append(Broken(name, label, f"the process ended: {errors[-2500:]}"))
-            plan = _after(plan, name, label)
-        elif errors:
-            raise RuntimeError(errors)
-        else:
-            return read, broken
-    return read, broken
+        last, errors = _run(plan, cases, worker, result, tell)
+        if last is None:
+            if errors:
+                raise RuntimeError(errors)
+            break
+        name, label = last
+        result.hear(name, label, f"the process ended: {errors[-2500:]}", HANG_S, 0)
+        tell(result.broken[-1])
+        plan = _after(plan, name, label) if cases is None else _without(plan, name)
+    return result
 
 
-def _run(plan: list[tuple[str, int, int]], cases: Path | None, worker: str) -> tuple[list[list[str]], str]:
+def _run(
+    plan: list[tuple[str, int, int]], cases: Path | None, worker: str, result: Hunt, tell: Callable
+) -> tuple[tuple[str, str] | None, str]:
+    """Return the input at which the process ended, None if at none, and what it wrote if it failed."""
     command = [sys.executable, "-m", worker, json.dumps(plan), *([str(cases)] if cases else [])]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    last, options = None, {"stdout": subprocess.PIPE, "cwd": ROOT, "env": environment}
     with tempfile.TemporaryFile() as errors:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=errors, cwd=ROOT, env=environment)
+        with subprocess.Popen(command, stderr=errors, **options) as run:
+            for line in run.stdout:
+                if line.startswith(b'["reading"'):
+                    last = tuple(json.loads(line)[1:])
+                elif line.startswith(b'["read"'):
+                    last, before = None, len(result.broken)
+                    result.hear(*json.loads(line)[1:])
+                    for found in result.broken[before:]:
+                        tell(found)
         errors.seek(0)
-        said = errors.read().decode(errors="replace") if done.returncode else ""
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith(b'["read')], said
+        said = errors.read().decode(errors="replace") if run.returncode else ""
+    return last, said
 
 
 def _after(plan: list[tuple[str, int, int]], name: str, label: str) -> list[tuple[str, int, int]]:
     """Return what is left of a plan behind one input."""
     at = next(place for place, part in enumerate(plan) if part[0] == name)
     _, first, count = plan[at]
-    if not label.isdigit():
-        return plan[at + 1 :]
     rest = first + count - int(label) - 1
     return [*([(name, int(label) + 1, rest)] if rest else []), *plan[at + 1 :]]
+
+
+def _without(plan: list[tuple[str, int, int]], name: str) -> list[tuple[str, int, int]]:
+    """Return what is left of a plan behind one reader."""
+    names = [part[0] for part in plan]
+    return plan[names.index(name) + 1 :]
 
 
 def keep(found: Broken) -> Path:
@@ -84,15 +145,18 @@ def keep(found: Broken) -> Path:
     with tempfile.TemporaryDirectory() as temporary:
         valid = READERS[found.reader].make(Path(temporary)).read_bytes()
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / found.label
-    path.write_bytes(damaged(valid, int(found.label), READERS[found.reader].structured))
+    data = damaged(valid, int(found.label), READERS[found.reader].structured)
+    path = folder / hashlib.sha256(data).hexdigest()[:12]
+    path.write_bytes(data)
     return path
+
+
+def keep_and_print(found: Broken) -> None:
+    print(f"== {found.reader} {found.label} → {keep(found)}\n{found.how}\n", flush=True)
 
 
 if __name__ == "__main__":
     count, first = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    read, broken = hunt(plan_of(count, first, tuple(sys.argv[3:])))
-    for found in broken:
-        print(f"== {found.reader} {found.label} → {keep(found)}\n{found.how}\n")
-    print(f"{read} inputs read, {len(broken)} broke their reader")
-    sys.exit(bool(broken))
+    done = hunt(plan_of(count, first, tuple(sys.argv[3:])), tell=keep_and_print)
+    print(done)
+    sys.exit(bool(done.broken))

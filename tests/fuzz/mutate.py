@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import struct
@@ -106,5 +107,5 @@ def _damage(value: Any, draw: random.Random) -> None:
         elif isinstance(value[key], int | float) and draw.random() < 0.3:
             value[key] = value[key] * draw.choice((-1, 2, 1000)) + draw.choice((0, 1))
         else:
-            value[key] = draw.choice(VALUES)
+            value[key] = copy.deepcopy(draw.choice(VALUES))  # a later change must not reach the list
         return

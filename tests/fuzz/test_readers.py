@@ -19,24 +19,24 @@ pytestmark = [
 
 @pytest.mark.parametrize("count", [1000, pytest.param(20_000, marks=pytest.mark.long)])
 def test_damaged_files(count: int) -> None:
-    read, broken = hunt(plan_of(count))
-    print(f"\n{read} inputs read by {len(READERS)} readers")
-    assert broken == [], "python -m tests.fuzz.hunt keeps them"
-    assert read >= count
+    done = hunt(plan_of(count))
+    print(f"\n{done}")
+    assert done.broken == [], "python -m tests.fuzz.hunt keeps them"
+    assert done.read >= count and len(done.tallies) == len(READERS)
 
 
 def test_what_once_broke_a_reader() -> None:
     names = tuple(sorted(folder.name for folder in CASES.iterdir()))
-    read, broken = hunt(plan_of(0, names=names), CASES)
-    assert broken == []
-    assert read == sum(path.is_file() for path in CASES.rglob("*"))
+    done = hunt(plan_of(0, names=names), CASES)
+    assert done.broken == []
+    assert done.read == sum(path.is_file() for path in CASES.rglob("*"))
 
 
 def test_the_watch_sees_what_it_should(tmp_path: Path) -> None:
     """A reader that starts a program, hangs, ends the process or takes all memory is found out."""
     from tests.fuzz import bad_reader
 
-    _, broken = bad_reader.hunted()
+    broken = bad_reader.hunted()
     assert [found.label for found in broken] == ["0", "1", "2", "3", "4"]
     told = "\n".join(found.how for found in broken)
     for sign in ("os.system", "Timeout", "the process ended", "more than", "ZeroDivisionError"):

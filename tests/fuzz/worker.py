@@ -1,6 +1,7 @@
 """Reads damaged files in a process of its own, which may hang or crash; `tests.fuzz.hunt` looks after it.
 
-Each input is announced on standard output before it is read, and what came of it afterwards.
+Each input is announced on standard output before it is read, and afterwards what came of it, the seconds
+that it took and the bytes that it needed at most.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 import resource
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -19,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from explorer.errors import GramscopeError
+from tests.fuzz.hunt import HANG_S
 from tests.fuzz.mutate import damaged
 from tests.fuzz.readers import READERS, Reader
 
-HANG_S = 5.0
 MEMORY = 2 * 2**30
 NO_MEMORY = re.compile(
     r"MemoryError|not enough memory|can't allocate|Unable to allocate|bad_alloc", re.IGNORECASE
@@ -47,11 +49,23 @@ class Watch:
             self.seen.append(f"{event}{args!r:.200}")
 
 
+def status(field: str) -> int:
+    """Return a size of this process in bytes, as Linux calls it: VmSize, VmRSS, VmHWM."""
+    text = Path("/proc/self/status").read_text()
+    return int(re.search(rf"{field}:\s+(\d+) kB", text)[1]) * 1024  # type: ignore[index]
+
+
 def limit_memory() -> None:
     """Let this process have two GiB more than it has now."""
-    status = Path("/proc/self/status").read_text()
-    now = int(re.search(r"VmSize:\s+(\d+) kB", status)[1]) * 1024  # type: ignore[index]
-    resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, (status("VmSize") + MEMORY, resource.RLIM_INFINITY))
+
+
+def measured(reader: Reader, path: Path, watch: Watch) -> tuple[str, float, int]:
+    """Read one file; return what is wrong, the seconds, and the most memory beyond that before, in bytes."""
+    Path("/proc/self/clear_refs").write_text("5")  # forget the highest so far
+    before, begin = status("VmRSS"), time.perf_counter()
+    wrong = verdict(reader, path, watch)
+    return wrong, time.perf_counter() - begin, max(status("VmHWM") - before, 0)
 
 
 def verdict(reader: Reader, path: Path, watch: Watch) -> str:
@@ -101,11 +115,11 @@ def work(plan: list[tuple[str, int, int]], cases: Path | None) -> None:
             for label, data in recorded(cases / name) if cases else inputs(reader, valid, first, count):
                 say("reading", name, label)
                 target.write_bytes(data)
-                say("read", name, label, verdict(reader, target, watch))
+                say("read", name, label, *measured(reader, target, watch))
             target.write_bytes(valid)
 
 
-def say(*news: str) -> None:
+def say(*news: str | float) -> None:
     os.write(1, (json.dumps(news) + "\n").encode())
 
 
