@@ -264,6 +264,8 @@ class Controls(QScrollArea):
         self.recipe_box.hide()
         self._layout.addWidget(self.recipe_box)
         self._state.source_changed.connect(self._on_source)
+        if self._state.source is not None:
+            self._on_source(self._state.source)
 
     def _on_source(self, source: Source) -> None:
         self.entry.offer(source)

@@ -11,6 +11,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from explorer.models.digits import sample_source
+from explorer.params import Params
 from explorer.state import State
 from explorer.ui.controls import STEPS, Controls
 from explorer.ui.recipe import RecipeForm
@@ -91,6 +93,16 @@ def test_a_kind_with_a_shorter_scale_lowers_the_level(controls: Controls) -> Non
     controls._state.update(level=1.5)
     controls.entry.kind.setCurrentIndex(0)
     assert controls._state.params.level == 0.5
+
+
+def test_a_column_made_after_the_source_was_opened_offers_what_the_source_takes(qtbot: QtBot) -> None:
+    state = State()
+    state.open(sample_source(), Params(contamination="blur", level=1.0))
+    late = Controls(state)
+    qtbot.addWidget(late)
+    places = [late.entry.place.itemText(i) for i in range(late.entry.place.count())]
+    assert places == ["Keys of this head", "Input", "Gradient attack"]
+    assert late.entry.place.currentText() == "Input" and late.entry.kind.currentText() == "blur"
 
 
 def test_every_control_says_what_it_does(controls: Controls) -> None:
