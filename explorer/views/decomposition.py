@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QWidget
 
-from explorer.detail import Array, Bools, Decomposition, Exact, support_scores
+from explorer.detail import Array, Decomposition, Exact, support_scores
 from explorer.result import Result
 from explorer.ui.theme import PCP, RPC, clean_brush, diverging_map, scheme
 from explorer.views.base import Table, View
@@ -37,7 +37,8 @@ class DecompositionView(View):
     title = "K ≈ L + S"
     help = (
         "Tokens to the right, features downwards, in the keys' own units. Left, the truth: what was added "
-        "to the keys, and the clean keys. Middle, S and L of RPC's principal attention pursuit after the "
+        "to the keys, and the clean keys; where the input was contaminated, all keys move, none is known to "
+        "be wrong, and S has no score. Middle, S and L of RPC's principal attention pursuit after the "
         "iteration that the slider chooses: there L is made by attention, so it lives where the values do, "
         "and need not look like K. Right, S and L of exact principal component pursuit. "
         "Do not expect that the pursuit finds what was added: precision and recall say how far it does. "
@@ -173,10 +174,9 @@ class DecompositionView(View):
 
     def _say(self, found: Decomposition) -> None:
         (added, sparse, exact_sparse), (clean, low, exact_low) = self._tiles
-        many = f"{percent(float(found.hit.mean()))} of the entries" if found.hit.any() else "nothing"
-        added.strip.say(_part("K′ − K, what was added", scheme().text), many)
+        added.strip.say(*self._truth(found))
         clean.strip.say(_part("K, the clean keys", scheme().text))
-        found_in = _scores(found.sparse[self.iteration - 1], found.hit)
+        found_in = self._scores(found.sparse[self.iteration - 1], found)
         sparse.strip.say(_part(f"S, RPC after iteration {self.iteration}", RPC), found_in)
         low.strip.say(_part(f"L, RPC after iteration {self.iteration}", RPC))
         exact = self._exact_of(found)
@@ -184,12 +184,30 @@ class DecompositionView(View):
             exact_sparse.strip.say(_part("S, exact PCP", PCP), "not computed yet")
             exact_low.strip.say(_part("L, exact PCP", PCP))
             return
-        exact_sparse.strip.say(_part("S, exact PCP", PCP), _scores(exact.sparse, found.hit))
+        exact_sparse.strip.say(_part("S, exact PCP", PCP), self._scores(exact.sparse, found))
         went = "" if exact.converged else f"iteration {exact.iteration}, "
         exact_low.strip.say(
             _part("L, exact PCP", PCP),
             f"λ = {figure(exact.lam, 2)}, {went}residual {figure(exact.residual, 2)}",
         )
+
+    def _truth(self, found: Decomposition) -> tuple[Part, str]:
+        """Say what the first map shows: what was added, or how far the input moved each entry."""
+        if not self._is_added:
+            return _part("K′ − K, how far the input moved the keys", scheme().text), ""
+        many = f"{percent(float(found.hit.mean()))} of the entries" if found.hit.any() else "nothing"
+        return _part("K′ − K, what was added", scheme().text), many
+
+    @property
+    def _is_added(self) -> bool:
+        """Whether the keys themselves were contaminated, so that S has something true to be compared with."""
+        return self.result is None or self.result.params.key_kind is not None
+
+    def _scores(self, sparse: Array, found: Decomposition) -> str:
+        if not found.hit.any() or not self._is_added:
+            return f"{percent(float((sparse != 0).mean()))} of the entries"
+        precision, recall = support_scores(sparse, found.hit)
+        return f"precision {percent(precision)}, recall {percent(recall)}"
 
     def mark(self, rows: NDArray[np.int64]) -> None:
         """Mark the selected tokens."""
@@ -243,13 +261,6 @@ class DecompositionView(View):
 
 def _part(text: str, colour: str) -> Part:
     return Part(text, symbol="s", brush=clean_brush(colour))
-
-
-def _scores(sparse: Array, hit: Bools) -> str:
-    precision, recall = support_scores(sparse, hit)
-    if not hit.any():
-        return f"{percent(float((sparse != 0).mean()))} of the entries"
-    return f"precision {percent(precision)}, recall {percent(recall)}"
 
 
 def _bound(maps: list[Array]) -> float:

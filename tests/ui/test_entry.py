@@ -146,3 +146,19 @@ def test_a_place_remembers_its_kind(qtbot: QtBot) -> None:
     entry.place.setCurrentIndex(entry.place.findText("Input"))
     assert state.params.contamination == "occlusion"
     assert params_for(source, Params(contamination="swap")).contamination == "sparse"
+
+
+def test_s_has_no_score_where_nobody_knows_what_is_wrong(window: MainWindow) -> None:
+    window.opener.open_sample()
+    settle()
+    choose(window, "Input", "salt and pepper")
+    drag(window, STEPS // 4)
+    titles = [window.pages.row.tabText(i) for i in range(window.pages.count)]
+    window.pages.show_page(titles.index("Robustness"))
+    settle()
+    view = window.pages.page(window.pages.place).decomposition
+    said = [tile.strip.text for tile in view._tiles[0]]
+    assert "how far the input moved" in said[0] and "added" not in said[0]
+    assert not any("precision" in text or "recall" in text for text in said)
+    choose(window, "Keys of this head", "sparse")
+    assert "precision" in view._tiles[0][1].strip.text and "added" in view._tiles[0][0].strip.text
