@@ -24,7 +24,7 @@ from explorer.maths.outputs import Outputs
 from explorer.maths.outputs import errors as output_errors
 from explorer.models.base import Capture, Head, ShouldStop, Source, never
 from explorer.params import Params
-from explorer.reread import Places, Reread, reread, seen
+from explorer.reread import Places, Reread, contaminated, reread, seen
 from explorer.result import Bools, Result, ScoreHealth, Spectrum
 
 
@@ -139,7 +139,7 @@ class Evaluator:
             moved = memo.get("moved", (at_clean, hit), lambda: _move(clean, p))
         else:
             strength = hit = p.change
-            read = memo.get("read", (at, hit), lambda: _read(p, source, device, should_stop))
+            read = memo.get("read", (at, hit), lambda: contaminated(source, p, p.layer, device, should_stop))
             again = _again(p, read, positions)
             moved = memo.get(
                 "moved", (at_clean, hit), lambda: stages.moved_by_input(again, p.queries == "symmetric")
@@ -251,12 +251,6 @@ def _move(clean: stages.Clean, p: Params) -> stages.Moved:
     return stages.leave(clean) if p.key_kind is None else stages.move(clean, p.key_kind, p)
 
 
-def _read(p: Params, source: Source, device: torch.device, should_stop: ShouldStop) -> Capture:
-    """Let the model read the contaminated input."""
-    source.refuse_entry(p.contamination)
-    return source.capture([p.layer], replace(p.input, change=p.change), device, should_stop)
-
-
 def _again(p: Params, read: Capture, positions: Places) -> Reread:
     return reread(read, p.layer, p.head, p.query, positions)
 
@@ -270,7 +264,7 @@ def _curves(scene: _Scene) -> CurveJob:
     def errors_at(at: Params, should_stop: ShouldStop) -> dict[str, torch.Tensor]:
         if at.change is None:
             return output_errors(scene.clean_outputs, scene.clean_outputs)
-        again = _again(at, _read(at, scene.source, device, should_stop), scene.positions)
+        again = _again(at, contaminated(scene.source, at, at.layer, device, should_stop), scene.positions)
         stages.use_threads(clean.head.k.shape[0])
         moved = stages.moved_by_input(again, at.queries == "symmetric")
         outputs = stages.attend(moved.head, moved.queries, at)

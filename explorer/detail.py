@@ -10,11 +10,6 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-WHY_NO_DIAGRAM = (
-    "The phase diagram contaminates the keys of one head again at each point. Where the contamination "
-    "enters at the input, each point would be a run of the model: choose the keys under “Where it enters”."
-)
-
 
 @dataclass(frozen=True, eq=False)
 class Decomposition:

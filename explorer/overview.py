@@ -26,7 +26,7 @@ from explorer.maths.outputs import Convention, Outputs, head_outputs, relative_e
 from explorer.models.base import Capture, Head, ShouldStop, Source, never
 from explorer.params import Params
 from explorer.quantities import QUANTITIES, Array, LayerNumbers, Overview
-from explorer.reread import reread, seen
+from explorer.reread import contaminated, reread, seen
 
 THUMB = 48
 """Rows and columns of a small map, at most."""
@@ -149,8 +149,7 @@ def _view(layer: int, p: Params, source: Source, should_stop: ShouldStop) -> _Vi
     query, positions = seen(capture.head(layer, 0), p.query)
     if p.change is None:
         return _View(capture, heads, query, [])
-    source.refuse_entry(p.contamination)
-    read = source.capture([layer], replace(p.input, change=p.change), device, should_stop)
+    read = contaminated(source, p, layer, device, should_stop)
     again = [reread(read, layer, index, p.query, positions) for index in count]
     return _View(capture, heads, query, [stages.prepare(x.whole, x.at) for x in again], again[0].kept)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.errors import GramscopeError
-from explorer.models.base import Capture, Head
+from explorer.models.base import Capture, Head, ShouldStop, Source
+from explorer.params import Params
 
 Places = NDArray[np.int64]
 
@@ -37,6 +38,22 @@ class Reread:
     touched: Tensor
     kept: Tensor | None
     query: int | None
+
+
+def contaminated(
+    source: Source, p: Params, layer: int, device: torch.device, should_stop: ShouldStop
+) -> Capture:
+    """Let the model read the contaminated input, and keep one layer.
+
+    Raises
+    ------
+    GramscopeError
+        If this contamination cannot be done to what the source reads.
+    Stopped
+        If `should_stop` said so.
+    """
+    source.refuse_entry(p.contamination)
+    return source.capture([layer], replace(p.input, change=p.change), device, should_stop)
 
 
 def seen(whole: Head, query: int | None) -> tuple[int | None, Places]:

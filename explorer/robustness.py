@@ -12,15 +12,14 @@ import torch
 from torch import Tensor
 
 from explorer import stages
-from explorer.detail import WHY_NO_DIAGRAM, Exact, PhaseMap, Sweep
-from explorer.errors import GramscopeError
+from explorer.detail import Exact, PhaseMap, Sweep
 from explorer.maths.contamination import contaminate
 from explorer.maths.pcp import exact_pcp
-from explorer.maths.phase import phase_diagram
+from explorer.maths.phase import Phase, phase_diagram
 from explorer.maths.rpc import default_lambda
 from explorer.maths.support import support_sweep
 from explorer.models.base import Head, ShouldStop, never
-from explorer.params import LEVEL_MAX, Params
+from explorer.params import LEVEL_MAX, KeyKind, Params
 from explorer.result import Result
 from explorer.stages import numpy
 
@@ -54,37 +53,40 @@ def _contaminated(head: Head, p: Params) -> tuple[Head, Tensor]:
     return replace(head, k=keys.values, v=v), keys.hit
 
 
-def levels(p: Params) -> list[float]:
+def levels(p: Params, count: int = LEVELS) -> list[float]:
     """Return the levels of the phase diagram: the middles of equal parts of the slider."""
-    return [round((j + 0.5) / LEVELS * LEVEL_MAX[p.contamination], 6) for j in range(LEVELS)]
+    return [round((j + 0.5) / count * LEVEL_MAX[p.contamination], 6) for j in range(count)]
 
 
-def phase_maps(head: Head, p: Params, should_stop: ShouldStop = never) -> Iterator[PhaseMap]:
-    """Compute the phase diagram of a clean head, from coarse to fine, seed by seed.
+def phase_maps(head: Head, kind: KeyKind, p: Params, should_stop: ShouldStop = never) -> Iterator[PhaseMap]:
+    """Compute the phase diagram of a clean head and contaminated keys, from coarse to fine, seed by seed.
 
     Raises
     ------
     GramscopeError
-        If RPC is not defined for the head, or the contamination enters at the input.
+        If RPC is not defined for the head.
     Stopped
         If `should_stop` said so.
     """
-    if p.key_kind is None:
-        raise GramscopeError(WHY_NO_DIAGRAM)
     stages.use_threads(head.k.shape[0])
     for phase in phase_diagram(
         head.q, head.k, head.v, head.scale, stages.convention(head, p),
-        kind=p.key_kind, levels=levels(p), lams=lams(head, p), magnitude=p.magnitude,
+        kind=kind, levels=levels(p), lams=lams(head, p), magnitude=p.magnitude,
         seeds=range(p.seed, p.seed + SEEDS), contaminate_values=p.contaminate_values, should_stop=should_stop,
     ):  # fmt: skip
-        yield PhaseMap(
-            lams=numpy(phase.lams),
-            levels=numpy(phase.levels),
-            own=-numpy(phase.margin()),
-            to_softmax=-numpy(phase.margin(own=False)),
-            done=round(phase.done * LAMS * LEVELS * SEEDS),
-            seeds=SEEDS,
-        )
+        yield phase_map(phase)
+
+
+def phase_map(phase: Phase) -> PhaseMap:
+    """Turn errors over λ and level into who does better."""
+    return PhaseMap(
+        lams=numpy(phase.lams),
+        levels=numpy(phase.levels),
+        own=-numpy(phase.margin()),
+        to_softmax=-numpy(phase.margin(own=False)),
+        done=round(phase.done * phase.rpc.numel()),
+        seeds=len(phase.rpc),
+    )
 
 
 def sweeps(head: Head, p: Params, should_stop: ShouldStop = never) -> Iterator[Sweep]:

@@ -271,7 +271,8 @@ DEFINITIONS = {
         title="Which attention does better",
         what=(
             "For each $λ$ and each level of contamination, how many times further softmax's output moves "
-            "than RPC's, as the mean of log₁₀ over five seeds."
+            "than RPC's, as the mean of log₁₀ over five seeds. Where the contamination enters at the input, "
+            "the model reads it again at ten levels, over three seeds (one where nothing is drawn)."
         ),
         formulas=(
             "log_{10} (e_{softmax}(f) / e_{RPC}(f))",

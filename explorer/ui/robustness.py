@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
@@ -25,6 +25,9 @@ from explorer.views.base import View
 from explorer.views.decomposition import DecompositionView
 from explorer.views.phase import PhaseView
 from explorer.views.support import SupportView
+
+if TYPE_CHECKING:
+    from explorer.models.base import Head
 
 T = TypeVar("T")
 REST_MS = 200
@@ -106,8 +109,8 @@ class RobustnessPage(QWidget):
 
     def is_complete(self) -> bool:
         """Whether the phase diagram and exact PCP of the present picture are all there."""
-        exact, at_keys = self.decomposition.exact, self._state.params.key_kind is not None
-        return (self._phase_of in self._kept or not at_keys) and exact is not None and exact.converged
+        exact = self.decomposition.exact
+        return self._phase_of in self._kept and exact is not None and exact.converged
 
     def stop(self) -> None:
         """Stop everything that runs, and wait for it."""
@@ -149,10 +152,23 @@ class RobustnessPage(QWidget):
             return
         self._phase_of = of
         self.phase.show_phase(self._kept.get(of))
-        if result.pursuit is None or result.params.key_kind is None or of in self._kept:
+        source = self._state.source
+        if result.pursuit is None or of in self._kept or source is None or source.name != result.source:
             self._streams["phase"].cancel()
-        else:
-            self._run("phase", result)
+            return
+
+        def produce(should_stop: ShouldStop) -> Iterator[PhaseMap]:
+            from explorer.phase_inputs import input_phase_maps
+            from explorer.robustness import phase_maps
+
+            p, kind = result.params, result.params.key_kind
+            if kind is None:
+                maps = input_phase_maps(source, p, should_stop)
+            else:
+                maps = phase_maps(_present(result.head), kind, p, should_stop)
+            yield from paced(maps, PACE_S)
+
+        self._streams["phase"].run(produce)
 
     def _take_apart(self) -> None:
         result = self._state.result
@@ -161,17 +177,13 @@ class RobustnessPage(QWidget):
             self._run("exact", result)
 
     def _run(self, name: str, result: Result) -> None:
-        p = result.params
-
-        def produce(should_stop: ShouldStop) -> Iterator[PhaseMap | Sweep | Exact]:
+        def produce(should_stop: ShouldStop) -> Iterator[Sweep | Exact]:
             from explorer import robustness
 
             work: dict[str, Callable[..., Iterator[Any]]]
-            work = {"phase": robustness.phase_maps, "sweep": robustness.sweeps, "exact": robustness.exact}
-            head = result.head if name == "phase" else robustness.head_of(result)
-            if head is None:
-                raise GramscopeError("This picture came without its head. Open the model again.")
-            yield from paced(work[name](head, p, should_stop), PACE_S)
+            work = {"sweep": robustness.sweeps, "exact": robustness.exact}
+            head = _present(robustness.head_of(result))
+            yield from paced(work[name](head, result.params, should_stop), PACE_S)
 
         self._streams[name].run(produce)
 
@@ -181,6 +193,12 @@ class RobustnessPage(QWidget):
             self._kept[self._phase_of] = phase
             if len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
+
+
+def _present(head: Head | None) -> Head:
+    if head is None:
+        raise GramscopeError("This picture came without its head. Open the model again.")
+    return head
 
 
 def _of_diagram(p: Params) -> Params:

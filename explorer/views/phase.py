@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from explorer.detail import WHY_NO_DIAGRAM, Array, PhaseMap
+from explorer.detail import Array, PhaseMap
 from explorer.params import LEVEL_MAX
 from explorer.result import Result
 from explorer.ui.theme import RPC, SOFTMAX, clean_brush, diverging_map, pen, scheme
@@ -21,7 +21,7 @@ from explorer.views.colorbar import ColorBar
 from explorer.views.matrix_image import MatrixImage
 from explorer.views.plot import Plot, ceiling
 from explorer.views.points import Points
-from explorer.views.response_plot import LEVELS, level_in_words
+from explorer.views.response_plot import LEVELS, NO_SHARES, level_in_words
 from explorer.views.strip import Part, Strip
 from explorer.views.words import figure, percent
 
@@ -43,6 +43,8 @@ class PhaseView(View):
         "The ring is where the sliders stand, and a click goes there. By default each is compared with its "
         "own clean output, and an output that ignores the data never moves: look at RPC against softmax's "
         "clean output too before calling it robust. This is one head's output, not what the model answers. "
+        "Where the contamination enters at the input, the model reads it again at each level and seed, and "
+        "fewer are computed. "
         "Source of RPC: Teo and Nguyen, arXiv 2406.13762."
     )
 
@@ -103,8 +105,6 @@ class PhaseView(View):
 
     def why_not(self, result: Result) -> str:
         """Return why RPC cannot be compared."""
-        if result.params.key_kind is None:
-            return WHY_NO_DIAGRAM
         if result.pursuit is not None:
             return ""
         return " ".join(result.notes) or "RPC is not defined for this head."
@@ -150,8 +150,8 @@ class PhaseView(View):
         kind = result.params.contamination
         top = LEVEL_MAX[kind]
         shares = [(i / 5 * columns, i / 5 * top) for i in range(6)]
-        noise = kind == "gaussian"
-        self.plot.set_ticks("bottom", [(x, figure(f, 2) if noise else f"{100 * f:.0f} %") for x, f in shares])
+        plain = kind in NO_SHARES
+        self.plot.set_ticks("bottom", [(x, figure(f, 2) if plain else f"{100 * f:.0f} %") for x, f in shares])
         named = range(2 if rows % 4 else rows // 2 % 4, rows, 4)
         self.plot.set_ticks("left", [(rows - i - 0.5, figure(phase.lams[i], 2)) for i in named])
 
