@@ -11,13 +11,14 @@ import torch
 from torch import Tensor
 
 from explorer.errors import Stopped
-from explorer.maths.evidence import Array, Evidence, as_array, measure_heads
-from explorer.maths.evidence_alignment import SCALINGS, Target
+from explorer.maths.evidence import Array, Evidence, as_array
+from explorer.maths.evidence_alignment import SCALINGS
 from explorer.maths.evidence_draws import DRAWN, Draw, Draws, measure_draws, nulls_of
 from explorer.maths.evidence_names import NULLS
 from explorer.maths.evidence_nulls import LayerInput
 from explorer.models.base import Capture, ShouldStop, Source, never
 from explorer.params import Input
+from explorer.report.batches import Targets, measure_in_batches
 from explorer.report.layer import LayerEvidence
 from explorer.report.plan import LAYERS_AT_ONCE
 from explorer.report.stack import Stack, stack_heads
@@ -83,15 +84,16 @@ def layer_evidence(
     """Measure one captured layer; see `evidence`."""
     draws = draws or Draws()
     stack = stack_heads(capture, layer, heads)
-    measured, target = _measure(stack)
-    found = _without_nulls(layer, stack, measured, target, draws, bool(untrained))
+    measured, star, targets = _measure(stack, should_stop)
+    found = _without_nulls(layer, stack, measured, star, draws, bool(untrained))
     yield found
     with _threads(found.tokens):
         nulls = _nulls(stack)
     for null in NULLS:
         if null.key in nulls[0] and null.key in draws.nulls:
-            drawn = _draw(null.key, nulls, target, draws, found, should_stop)
+            drawn = _draw(null.key, nulls, targets, draws, found, should_stop)
         elif null.key == "untrained" and untrained:
+            targets.release()
             drawn = _untrained(untrained, layer, len(stack.key_heads), should_stop)
         else:
             continue
@@ -110,17 +112,17 @@ def _threads(tokens: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _measure(stack: Stack) -> tuple[Evidence, Target]:
+def _measure(stack: Stack, should_stop: ShouldStop) -> tuple[Evidence, Tensor, Targets]:
     with _threads(stack.k.shape[1]):
-        return measure_heads(stack.q, stack.k, stack.v, stack.output, stack.scale)
+        return measure_in_batches(stack.q, stack.k, stack.v, stack.output, stack.scale, should_stop)
 
 
 def _without_nulls(
-    layer: int, stack: Stack, measured: Evidence, target: Target, draws: Draws, untrained: bool
+    layer: int, stack: Stack, measured: Evidence, star: Tensor, draws: Draws, untrained: bool
 ) -> LayerEvidence:
     wanted = [stack.served.index(head) for head in stack.heads]
     group = len(stack.served) // len(stack.key_heads)
-    values = {"learned": stack.v} | {name: target.star[:, i] for i, name in enumerate(SCALINGS)}
+    values = {"learned": stack.v} | {name: star[:, i] for i, name in enumerate(SCALINGS)}
     missing = {} if untrained else {"untrained": NO_UNTRAINED}
     missing |= {null: NOT_ASKED for null in DRAWN if null not in draws.nulls}
     if stack.x is None:
@@ -157,7 +159,7 @@ def _nulls(stack: Stack) -> list[dict[str, Draw]]:
 def _draw(
     null: str,
     nulls: Sequence[Mapping[str, Draw]],
-    target: Target,
+    targets: Targets,
     draws: Draws,
     found: LayerEvidence,
     should_stop: ShouldStop,
@@ -168,7 +170,7 @@ def _draw(
         if should_stop():
             raise Stopped
         with _threads(found.tokens):
-            drawn = measure_draws(nulls[row][null], target[row], draws, (found.layer, key_head, number))
+            drawn = measure_draws(nulls[row][null], targets.of(row), draws, (found.layer, key_head, number))
         by_head.append(drawn)
     return {key: np.stack([one[key] for one in by_head]) for key in by_head[0]}
 
@@ -179,8 +181,6 @@ def _untrained(
     """Return measures of all heads of untrained layers: those of one layer are draws of the same law."""
     parts = []
     for capture in captures:
-        if should_stop():
-            raise Stopped
-        parts.append(_measure(stack_heads(capture, layer))[0].measures)
+        parts.append(_measure(stack_heads(capture, layer), should_stop)[0].measures)
     pooled = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
     return {key: np.broadcast_to(figures, (rows, len(figures))) for key, figures in pooled.items()}

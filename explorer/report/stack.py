@@ -11,6 +11,7 @@ from torch import Tensor
 from explorer.errors import GramscopeError
 from explorer.maths.attention import attention_weights, match_heads
 from explorer.models.base import Capture, Head
+from explorer.report.batches import batches, refuse_large_batch
 
 FEWEST_TOKENS = 4
 
@@ -62,7 +63,7 @@ def stack_heads(capture: Capture, layer: int, heads: Sequence[int] | None = None
     Raises
     ------
     GramscopeError
-        If there is no such head, or too little to measure.
+        If there is no such head, too little to measure, or too much for the memory that is free.
     """
     captured = capture.layers[layer]
     count, group = captured.q.shape[0], captured.q.shape[0] // captured.k.shape[0]
@@ -79,6 +80,7 @@ def stack_heads(capture: Capture, layer: int, heads: Sequence[int] | None = None
         [head.q for head in seen], [head.k for head in by_key], [head.v for head in by_key]
     ))  # fmt: skip
     _refuse(layer, q, k, v)
+    refuse_large_batch(len(k), k.shape[1], k.device)
     return Stack(
         heads=chosen, key_heads=key_heads, served=served, q=q, k=k, v=v,
         output=_output(seen, q, k, v), scale=first.scale,
@@ -104,16 +106,21 @@ def _refuse(layer: int, q: Tensor, k: Tensor, v: Tensor) -> None:
 
 def _output(seen: Sequence[Head], q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """Return what each head gives for these tokens, masked as the model masks it."""
+    k, v = match_heads(k, len(q)), match_heads(v, len(q))
+    return torch.cat([_attend(seen[rows], q[rows], k[rows], v[rows]) for rows in batches(*q.shape[:2])])
+
+
+def _attend(seen: Sequence[Head], q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     biases = [_exact(head.bias) for head in seen if head.bias is not None]
     weights = attention_weights(
         q,
-        match_heads(k, len(q)),
+        k,
         seen[0].scale,
         mask=seen[0].mask,
         bias=torch.stack(biases) if biases else None,
         softcap=seen[0].softcap,
     )
-    return weights @ match_heads(v, len(q))
+    return weights @ v
 
 
 def _notes(capture: Capture, layer: int, head: Head) -> tuple[str, ...]:
