@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from explorer import __version__, screen
 from explorer.errors import GramscopeError
+from explorer.fallback import lastingly
 
 VERBS = {
     "export": ("explorer.commands.export", "write a panel of a head to a file, without a window"),
@@ -60,7 +61,7 @@ def _run_window(argv: Sequence[str]) -> int:
     if args.screenshots:
         from explorer.commands.screenshots import screenshots
 
-        return screenshots(args.screenshots)
+        return screenshots(args.screenshots, args.path)
     from explorer.app import run
 
     return run(args.path)
@@ -73,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with screen.libraries():
             if argv and argv[0] in VERBS:
-                return _run_verb(argv[0], argv[1:])
+                return lastingly(lambda: _run_verb(argv[0], argv[1:]))
             return _run_window(argv)
     except GramscopeError as error:
         print(f"gramscope: {error}", file=sys.stderr)

@@ -1,105 +1,111 @@
-"""`gramscope --screenshots FOLDER`: the pictures of the README, made by the program itself."""
+"""`gramscope --screenshots FOLDER`: pictures of everything, made by the program itself."""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import sys
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.app import application, build
-from explorer.commands.smoke import at_rest, wait_until
-from explorer.models.recipes import Recipe
+from explorer.commands.scenes import SCENES, Scene, opened
+from explorer.commands.smoke import SmokeError
 from explorer.settings import HOME
 from explorer.ui import theme
-from explorer.ui.lab import LabPage
-from explorer.ui.model_page import ModelPage
-from explorer.ui.overview import OverviewPage
-from explorer.ui.robustness import RobustnessPage
 from explorer.ui.window import MainWindow
 
 CHOICES: tuple[theme.Choice, ...] = ("light", "dark")
 
 
-def _take(window: MainWindow, name: str, folder: Path) -> None:
-    wait_until(lambda: at_rest(window), f"the picture for {name}")
-    QApplication.processEvents()
-    for choice in CHOICES:
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
-        theme.apply(app, choice)
-        for _ in range(5):
-            QApplication.processEvents()
-        path = folder / f"{name}-{choice}.png"
-        window.grab().save(str(path))
-        print(f"wrote {path}")
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A window of so many pixels of a person's, each `scale` pixels of the screen wide."""
+
+    name: str
+    width: int
+    height: int
+    scale: int
 
 
-def _train(page: QWidget) -> None:
-    """Train a head of three dimensions, and sweep over L."""
-    assert isinstance(page, LabPage)
-    wait_until(lambda: page.alignment.result is not None, "the laboratory")
-    page.sphere.three.trigger()
-    page.bar.go.click()
-    wait_until(lambda: not page.sweeps.running, "the sweep")
-    page.controls.start.click()
-    wait_until(lambda: page.alignment.result is not None and page.alignment.result.step >= 240, "240 steps")
-    page.controls.start.click()
+SCREENS = (
+    Screen("1280x800", 1280, 800, 1),
+    Screen("200-percent", 1280, 800, 2),
+    Screen("4k", 3840, 2160, 1),
+)
 
 
-def _show(window: MainWindow, title: str) -> QWidget:
-    titles = [window.pages.row.tabText(i) for i in range(window.pages.count)]
-    window.pages.show_page(titles.index(title))
-    return window.pages.page(window.pages.place)
+def screenshots(
+    out: str, paths: Sequence[str] = (), only: Collection[str] = (), screens: Sequence[Screen] = SCREENS
+) -> int:
+    """Save every page, dialog and overlay, light and dark, as `out`/SCREEN/SCENE-light.png.
 
+    Each screen has a process of its own, since Qt is told its scale before it starts. Preferences are the
+    program's own, not the person's, and nothing appears on the screen, so that the pictures are always the
+    same.
 
-def screenshots(out: str) -> int:
-    """Show the sample, a synthetic head and some pages at 1280 × 800 and save them, light and dark.
+    Parameters
+    ----------
+    paths : sequence of str
+        A checkpoint, or a series of them, to show besides the sample.
+    only : collection of str
+        The names of the scenes to take; empty: all.
 
-    Preferences are the program's own, not the person's, so that the pictures are always the same.
+    Returns
+    -------
+    int
+        1 where a picture could not be taken.
     """
-    folder = Path(out)
+    context = multiprocessing.get_context("spawn")
+    status = 0
+    for screen in screens:
+        work = context.Process(target=_take_all, args=(Path(out), screen, tuple(paths), tuple(only)))
+        work.start()
+        work.join()
+        status = status or int(work.exitcode != 0)
+    return status
+
+
+def _take_all(out: Path, screen: Screen, paths: tuple[str, ...], only: tuple[str, ...]) -> None:
+    os.environ["QT_SCALE_FACTOR"] = str(screen.scale)
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    folder = out / screen.name
     folder.mkdir(parents=True, exist_ok=True)
+    scenes = {name: scene for name, scene in SCENES.items() if not only or name in only}
+    if paths:
+        scenes |= opened(tuple(str(Path(path).resolve()) for path in paths))
     with TemporaryDirectory() as home:
         os.environ[HOME] = home
         application()
         window = build()
-        window.resize(1280, 800)
+        window.resize(screen.width, screen.height)
         window.show()
         try:
-            _sample(window, folder)
-            _synthetic(window, folder)
-            _train(_show(window, "Laboratory"))
-            _take(window, "laboratory", folder)
+            for name, scene in scenes.items():
+                _take(window, scene, folder / name)
+        except SmokeError as error:
+            sys.exit(f"gramscope: {error}")
         finally:
             window.close()
-    return 0
 
 
-def _sample(window: MainWindow, folder: Path) -> None:
-    window.opener.open_sample()
-    wait_until(lambda: window.state.result is not None, "the sample")
-    window.state.update(layer=2, head=1, level=0.08)
-    window.state.select(frozenset({20}))
-    _take(window, "sample", folder)
-    for title in ("Overview", "Model"):
-        page = _show(window, title)
-        assert isinstance(page, OverviewPage | ModelPage)
-        wait_until(page.is_complete, title)
-        _take(window, title.lower(), folder)
-    _show(window, "Explore")
+def _take(window: MainWindow, scene: Scene, path: Path) -> None:
+    with scene.arrange(window) as shown:
+        for choice in CHOICES:
+            window.menus.choose_appearance(choice)
+            _save(shown, path.with_name(f"{path.name}-{choice}.png"))
 
 
-def _synthetic(window: MainWindow, folder: Path) -> None:
-    window.open_recipe(Recipe())
-    wait_until(
-        lambda: window.state.source is not None and window.state.source.kind == "synthetic",
-        "the synthetic head",
-    )
-    window.state.update(level=0.05)
-    _take(window, "clusters", folder)
-    page = _show(window, "Robustness")
-    assert isinstance(page, RobustnessPage)
-    wait_until(page.is_complete, "the phase diagram")
-    _take(window, "robustness", folder)
+def _save(shown: QWidget, path: Path) -> None:
+    size = QSize()
+    while size != shown.size():  # until nothing moves any more
+        size = shown.size()
+        for _ in range(5):
+            QApplication.processEvents()
+    shown.grab().save(str(path))
+    print(f"wrote {path}", flush=True)

@@ -186,6 +186,12 @@ class EvidencePage(QWidget):
             self._on_source(state.source)
         self._on_params(state.params)
 
+    def is_complete(self) -> bool:
+        """Whether all that is asked for is measured, and the chosen head's values are there."""
+        waits = self._rest.isActive() or not self.fields.again.isEnabled()
+        measured = self.findings is not None and self.findings.complete
+        return measured and not waits and self.pair.result is not None
+
     def stop(self) -> None:
         """Stop everything that runs, and wait for it."""
         self._rest.stop()

@@ -47,7 +47,11 @@ class StudyPage(QWidget):
     table : StudyTable
     says : QPlainTextEdit
     panels : dict of str to Panel
+    history : None
+        Nothing here is undone, nor what cannot be seen here.
     """
+
+    history = None
 
     def __init__(self, *, inline: bool = False) -> None:
         super().__init__()
@@ -118,6 +122,10 @@ class StudyPage(QWidget):
         """Leave off; what is done stays."""
         self._wanted = None
         self._stream.cancel()
+
+    def is_complete(self) -> bool:
+        """Whether a study was carried through."""
+        return self._wanted is None and self.study.result is not None
 
     def stop(self) -> None:
         """Stop, and wait for it."""
