@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from explorer import history as module
-from explorer.history import STEPS, WORDS, History
+from explorer.history import STEPS, WORDS, History, history_of
 from explorer.params import Input, Params
 from explorer.state import State
 
@@ -28,7 +28,7 @@ def state() -> State:
 
 @pytest.fixture
 def history(state: State) -> History:
-    return History(state)
+    return history_of(state)
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Params)])
@@ -157,3 +157,70 @@ def test_it_tells_of_changes(state: State, history: History) -> None:
     state.update(level=0.1)
     history.undo()
     assert heard == ["level", ""]
+
+
+def test_many_changes_at_once_are_counted(state: State, history: History) -> None:
+    state.update(level=0.1, seed=1, magnitude=2.0)
+    assert history.undoes == "level, magnitude, seed"
+    state.update(level=0.2, seed=2, magnitude=3.0, lam=1.0)
+    assert history.undoes == "4 settings"
+
+
+class Room:
+    """A number that something may refuse."""
+
+    def __init__(self) -> None:
+        self.number = (0,)
+        self.history = History(lambda: self.number, self.set, {}, lambda number: {"number": number})
+
+    def set(self, number: tuple[int]) -> None:
+        self.number = number
+        self.history.follow(number)
+
+
+@pytest.fixture
+def room() -> Room:
+    return Room()
+
+
+def numbers(room: Room) -> list[int]:
+    """All steps, from the first one on, by going there."""
+    while room.history.undoes:
+        room.history.undo()
+    found = [*room.number]
+    while room.history.redoes:
+        room.history.redo()
+        found += room.number
+    return found
+
+
+def test_what_is_refused_is_no_step(room: Room) -> None:
+    for number in (1, 2, 3):
+        room.set((number,))
+    room.history.refuse((1,))
+    assert room.number == (1,) and room.history.undoes == "number" and not room.history.redoes
+    assert numbers(room) == [0, 1]
+
+
+def test_an_undo_that_is_refused_is_forgotten(room: Room) -> None:
+    for number in (1, 2, 3):
+        room.set((number,))
+    room.history.undo()
+    room.history.undo()
+    room.history.refuse((2,))
+    assert room.number == (2,)
+    assert numbers(room) == [0, 2, 3]
+    room.history.undo()
+    room.history.refuse((3,))
+    assert numbers(room) == [0, 3]
+
+
+def test_no_step_is_nothing(room: Room) -> None:
+    for number in (1, 0):
+        room.set((number,))
+    room.history.undo()
+    room.history.refuse((0,))
+    assert numbers(room) == [0]
+    room.set((4,))
+    room.history.refuse((7,))
+    assert numbers(room) == [7]

@@ -58,6 +58,8 @@ class LabPage(QWidget):
         By the views' names.
     of_source : bool
         False: what the window says of the opened source does not belong here.
+    history : History
+        What undo and redo act on while this page is shown.
     """
 
     of_source = False
@@ -65,6 +67,7 @@ class LabPage(QWidget):
     def __init__(self, state: State, *, inline: bool = False) -> None:
         super().__init__()
         self.state = LabState(self)
+        self.history = self.state.history
         self.controls = LabControls(self.state)
         self.story = Story()
         self.alignment, self.loss, self.spectrum = AlignmentView(), LossView(), EigenvalueView()
@@ -129,6 +132,8 @@ class LabPage(QWidget):
         training.snapshot.connect(self.show_snapshot)
         training.refused.connect(self._on_refused)
         training.running_changed.connect(controls.show_running)
+        self.spectrum.grabbed.connect(self.history.begin)
+        self.spectrum.released.connect(self.history.end)
         self.spectrum.released.connect(self._show_latest)
         self.spectrum.drawn.connect(lambda values: self.state.update_data(family="drawn", spectrum=values))
         self.sphere.three.triggered.connect(self._set_three)
@@ -170,7 +175,7 @@ class LabPage(QWidget):
 
     def _on_refused(self, error: Exception, setting: Setting | None) -> None:
         report(error)
-        self.state.set(setting or Setting())
+        self.history.refuse(setting or Setting())
 
     def _set_three(self) -> None:
         known = self.state.setting.data.family in ("spiked", "power", "flat", "wishart", "per-prompt")

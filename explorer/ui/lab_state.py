@@ -9,11 +9,31 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from explorer.errors import GramscopeError
+from explorer.history import History, values_of
 from explorer.lab import stored
 from explorer.lab.setting import Setting
 from explorer.settings import settings
 
 KEY = "laboratory/setting"
+WORDS = {
+    "kind": "attention",
+    "structure": "what is trained",
+    "rank": "count of directions",
+    "length": "L",
+    "coupling": "λσ₁",
+    "learn_coupling": "learning λ",
+    "rate": "learning rate",
+    "contamination": "kind of contamination",
+    "clean": "cleaning",
+    "iterations": "iterations of the pursuit",
+    "family": "data",
+    "theta": "θ",
+    "exponent": "exponent e",
+    "degrees": "ν",
+    "path": "table",
+    "whiten": "whitening",
+}
+"""What is called otherwise than its field."""
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +44,8 @@ class LabState(QObject):
     Attributes
     ----------
     setting : Setting
+    history : History
+        Of the setting; it takes back and repeats as a hand would set.
 
     Signals
     -------
@@ -36,6 +58,8 @@ class LabState(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.setting = remembered()
+        self.history = History(lambda: self.setting, self.set, WORDS, _values, self)
+        self.changed.connect(self.history.follow)
 
     def update(self, **changes: Any) -> None:
         """Change parts of the setting."""
@@ -57,6 +81,11 @@ class LabState(QObject):
     def remember(self) -> None:
         """Keep the setting for the next start."""
         remember(self.setting)
+
+
+def _values(setting: Setting) -> dict[str, Any]:
+    values = values_of(setting)
+    return values | values_of(values.pop("data"))
 
 
 def remember(setting: Setting) -> None:

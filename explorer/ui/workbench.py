@@ -15,7 +15,7 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QComboBox, QLineEdit, QSlider, QWidget
 
 from explorer.errors import GramscopeError
-from explorer.history import History
+from explorer.history import History, history_of
 from explorer.script import script
 from explorer.session import read_layout
 from explorer.settings import settings
@@ -51,7 +51,7 @@ class FieldKeys(QObject):
         if event.key() == Qt.Key.Key_Home:
             event.accept()
             return True
-        field = watched.findChild(QLineEdit)
+        field = watched if isinstance(watched, QLineEdit) else watched.findChild(QLineEdit)
         control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         declined = field is not None and (
             (event.matches(Standard.Undo) and not field.isUndoAvailable())
@@ -68,7 +68,9 @@ class Workbench(QObject):
 
     Attributes
     ----------
-    history : History
+    history : History or None
+        Of the page that is shown: its own `history` where it has that attribute (None: nothing on it can be
+        undone), else that of the explorer's parameters.
     sessions : Sessions
     palette : Palette
     tour : Tour
@@ -79,7 +81,7 @@ class Workbench(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
-        self.history = History(window.state, self)
+        self._explored = history_of(window.state, self)
         self.sessions = Sessions(window)
         self.palette = Palette(window)
         self.tour = Tour(window)
@@ -91,7 +93,7 @@ class Workbench(QObject):
         self._go()
         self._help()
         self._keys = FieldKeys(self)
-        self._watch_fields(window)
+        self._watch_fields(window, self._explored)
         self._remember()
 
     def begin(self, paths: Sequence[Path]) -> None:
@@ -115,7 +117,20 @@ class Workbench(QObject):
 
     def furnish(self, page: QWidget) -> None:
         """Give a page that was just made what the others have: undo and keys of its fields, help."""
-        self._watch_fields(page)
+        history = self._history_of(page)
+        self._watch_fields(page, history)
+        if history is not None and history is not self._explored:
+            history.changed.connect(self._show_history)
+
+    @property
+    def history(self) -> History | None:
+        """What undo and redo act on."""
+        pages = self._window.pages
+        return self._history_of(pages.page(pages.place))
+
+    def _history_of(self, page: QWidget) -> History | None:
+        history: History | None = getattr(page, "history", self._explored)
+        return history
 
     def explain(self, view: Picture) -> None:
         """Open help at a panel's page."""
@@ -133,13 +148,15 @@ class Workbench(QObject):
         else:
             self._window.explore.restore_layout(layout)
 
-    def _watch_fields(self, root: QWidget) -> None:
-        for kind in (QAbstractSpinBox, QComboBox, QSlider):
+    def _watch_fields(self, root: QWidget, history: History | None) -> None:
+        for kind in (QAbstractSpinBox, QComboBox, QSlider, QLineEdit):
             for field in root.findChildren(kind):
                 field.installEventFilter(self._keys)
+        if history is None:
+            return
         for slider in root.findChildren(QSlider):
-            slider.sliderPressed.connect(self.history.begin)
-            slider.sliderReleased.connect(self.history.end)
+            slider.sliderPressed.connect(history.begin)
+            slider.sliderReleased.connect(history.end)
 
     def _file(self) -> None:
         menus, sessions = self._window.menus, self.sessions
@@ -157,19 +174,27 @@ class Workbench(QObject):
 
     def _edit(self) -> None:
         menus = self._window.menus
-        self._undo = menus.add(menus.edit, "Undo", self.history.undo, Standard.Undo)
-        self._redo = menus.add(menus.edit, "Redo", self.history.redo)
+        self._undo = menus.add(menus.edit, "Undo", self._take_back, Standard.Undo)
+        self._redo = menus.add(menus.edit, "Redo", self._bring_back)
         self._redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
         menus.edit.addSeparator()
         menus.add(menus.edit, "Copy as Python", self._copy_script, "Ctrl+Alt+C")
-        self.history.changed.connect(self._show_history)
+        self._explored.changed.connect(self._show_history)
+        self._window.pages.changed.connect(self._show_history)
         self._show_history()
 
+    def _take_back(self) -> None:
+        if self.history is not None:
+            self.history.undo()
+
+    def _bring_back(self) -> None:
+        if self.history is not None:
+            self.history.redo()
+
     def _show_history(self) -> None:
-        for action, word, what in (
-            (self._undo, "Undo", self.history.undoes),
-            (self._redo, "Redo", self.history.redoes),
-        ):
+        history = self.history
+        undoes, redoes = ("", "") if history is None else (history.undoes, history.redoes)
+        for action, word, what in ((self._undo, "Undo", undoes), (self._redo, "Redo", redoes)):
             action.setText(f"{word} {what}" if what else word)
             action.setEnabled(bool(what))
 

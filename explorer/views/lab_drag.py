@@ -21,11 +21,13 @@ class Drag(pg.GraphicsObject):
 
     Signals
     -------
+    grabbed()
     moved(QPointF, QPointF, QPointF)
         Where the button went down, where the pointer was before, and where it is.
     released()
     """
 
+    grabbed = Signal()
     moved = Signal(QPointF, QPointF, QPointF)
     released = Signal()
 
@@ -54,7 +56,9 @@ class Drag(pg.GraphicsObject):
             event.ignore()
             return
         event.accept()
-        self.held = True
+        if event.isStart():
+            self.held = True
+            self.grabbed.emit()
         self.moved.emit(event.buttonDownPos(), event.lastPos(), event.pos())
         if event.isFinish():
             self.held = False

@@ -30,6 +30,8 @@ class EigenvalueView(LabView):
 
     Signals
     -------
+    grabbed()
+        A bar is taken hold of.
     drawn(tuple)
         The eigenvalues after a person dragged a bar.
     released()
@@ -47,6 +49,7 @@ class EigenvalueView(LabView):
         "Maulen-Soto and Boyer, arXiv 2605.18315."
     )
 
+    grabbed = Signal()
     drawn = Signal(tuple)
     released = Signal()
 
@@ -70,6 +73,7 @@ class EigenvalueView(LabView):
         self.plot.name_axes("", "σ<sub><i>j</i></sub>")
         self._below.name_axes("<i>j</i>", "of <i>W</i>, × σ<sub>1</sub>")
         self._drag = Drag(self.plot, Qt.CursorShape.SizeVerCursor)
+        self._drag.grabbed.connect(self.grabbed)
         self._drag.moved.connect(self._on_drag)
         self._drag.released.connect(self._on_release)
         self.recolour()

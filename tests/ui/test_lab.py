@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from explorer.app import build
 from explorer.lab.setting import Data
 from explorer.ui import export
 from explorer.ui.lab import LabPage
@@ -22,75 +19,18 @@ from explorer.ui.lab_number import INFINITY, STEPS, Scale
 from explorer.ui.window import MainWindow
 from explorer.views.lab_sphere import START
 from tests.ui.desk import sentences, settle
-
-LEFT = Qt.MouseButton.LeftButton
-
-
-def wait_until_ready(page: LabPage, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: page.alignment.result is not None, timeout=30_000)
+from tests.ui.lab_desk import drag, laboratory, press_button, step_of
 
 
 @pytest.fixture
 def window(qtbot: QtBot) -> Iterator[MainWindow]:
-    window = build(inline=True)
-    window.resize(1280, 800)
-    with qtbot.waitExposed(window):
-        window.show()
-    place = next(i for i in range(window.pages.count) if window.pages.row.tabText(i) == "Laboratory")
-    window.pages.show_page(place)
-    page = window.pages.page(place)
-    assert isinstance(page, LabPage)
-    wait_until_ready(page, qtbot)
-    settle()
-    yield window
-    window.close()
-    window.deleteLater()
-    del window, page
-    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
-    gc.collect()  # what is left of it must not fall to the next training thread: timers die with their own
+    with laboratory(qtbot) as window:
+        yield window
 
 
 @pytest.fixture
 def page(window: MainWindow) -> LabPage:
     return window.findChild(LabPage)
-
-
-def step_of(page: LabPage) -> int:
-    settle()
-    assert page.alignment.result is not None
-    return page.alignment.result.step
-
-
-def press(qtbot: QtBot, button) -> None:
-    qtbot.mouseClick(button, LEFT)
-
-
-def drag(view, plot, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """Drag with the left button from one place of a plot to another."""
-    settle()
-    a, b = (view.canvas.mapFromScene(plot.vb.mapViewToScene(QPointF(*at))) for at in (start, end))
-    port = view.canvas.viewport()
-    QTest.mouseMove(port, a)
-    QTest.mousePress(port, LEFT, pos=a)
-    for i in range(1, 9):
-        QTest.qWait(15)
-        at = a + (b - a) * (i / 8)
-        _move(port, at)
-    QTest.mouseRelease(port, LEFT, pos=b)
-    settle()
-
-
-def _move(port, at) -> None:
-    from PySide6.QtCore import QEvent, QPointF
-    from PySide6.QtGui import QMouseEvent
-    from PySide6.QtWidgets import QApplication
-
-    where = QPointF(at)
-    event = QMouseEvent(
-        QEvent.Type.MouseMove, where, port.mapToGlobal(where), Qt.MouseButton.NoButton, LEFT,
-        Qt.KeyboardModifier.NoModifier,
-    )  # fmt: skip
-    QApplication.sendEvent(port, event)
 
 
 def test_start_finds_the_direction_pause_freezes_step_takes_one_reset_begins_again(
@@ -101,30 +41,30 @@ def test_start_finds_the_direction_pause_freezes_step_takes_one_reset_begins_aga
     assert step_of(page) == 0 and first < 0.9
     controls.speed.show_value(None)
     page.training.pace(None)
-    press(qtbot, controls.start)
+    press_button(qtbot, controls.start)
     assert controls.start.text() == "Pause"
     qtbot.waitUntil(lambda: step_of(page) >= 400, timeout=60_000)
-    press(qtbot, controls.start)
+    press_button(qtbot, controls.start)
     assert controls.start.text() == "Start"
     qtbot.wait(100)
     paused = step_of(page)
     assert float(controls.found.text()) >= 0.99
     qtbot.wait(200)
     assert step_of(page) == paused
-    press(qtbot, controls.step)
+    press_button(qtbot, controls.step)
     qtbot.waitUntil(lambda: step_of(page) != paused)
     qtbot.wait(100)
     assert step_of(page) == paused + 1
-    press(qtbot, controls.reset)
+    press_button(qtbot, controls.reset)
     qtbot.waitUntil(lambda: step_of(page) == 0)
     assert float(controls.found.text()) == first
 
 
 def test_the_speed_is_kept(page: LabPage, qtbot: QtBot) -> None:
     page.controls.speed.field.setValue(20)
-    press(qtbot, page.controls.start)
+    press_button(qtbot, page.controls.start)
     qtbot.wait(600)
-    press(qtbot, page.controls.start)
+    press_button(qtbot, page.controls.start)
     qtbot.wait(100)
     assert 4 <= step_of(page) <= 16
 
@@ -252,7 +192,7 @@ def test_a_sweep_is_drawn_saved_and_cancelled(page: LabPage, qtbot: QtBot, tmp_p
     page.state.update(batch=8)
     page.controls.steps.setValue(2)
     page.controls.seeds.setValue(2)
-    press(qtbot, page.bar.go)
+    press_button(qtbot, page.bar.go)
     settle()
     found = page.sweep.result
     assert found is not None and len(found.rows) == found.plan.runs
@@ -260,7 +200,7 @@ def test_a_sweep_is_drawn_saved_and_cancelled(page: LabPage, qtbot: QtBot, tmp_p
     assert (tmp_path / "alignment.csv").read_text().count("\n") == found.plan.runs + 2
     assert (tmp_path / "alignment.svg").read_text().startswith("<svg")
     page.bar.over.setCurrentIndex(page.bar.over.findData("phase"))
-    press(qtbot, page.bar.go)
+    press_button(qtbot, page.bar.go)
     settle()
     assert len(page.sweep.result.rows) == page.sweep.result.plan.runs
     page.sweeps.save(tmp_path / "phase.csv")
@@ -300,7 +240,7 @@ def test_every_structure_and_family_is_drawn_and_exported(page: LabPage, qtbot: 
 
 
 def test_leaving_the_page_pauses(window: MainWindow, page: LabPage, qtbot: QtBot) -> None:
-    press(qtbot, page.controls.start)
+    press_button(qtbot, page.controls.start)
     assert page.training.running
     window.pages.show_page(0)
     assert not page.training.running
@@ -314,7 +254,7 @@ def test_closing_while_training_leaves_no_thread_and_keeps_the_setting(
     window: MainWindow, page: LabPage, qtbot: QtBot
 ) -> None:
     page.state.update(rate=0.25)
-    press(qtbot, page.controls.start)
+    press_button(qtbot, page.controls.start)
     window.close()
     assert not [thread for thread in threading.enumerate() if thread.name == "gramscope-laboratory"]
     other = LabPage(window.state)
