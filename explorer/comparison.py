@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from explorer.params import Params
 from explorer.result import Array, Result, Spectrum
+
+if TYPE_CHECKING:
+    from explorer.session import Origin
 
 WEIGHTS = ("softmax", "rpc", "model")
 """Maps whose rows add up to 1, which can be subtracted from each other."""
@@ -24,15 +28,19 @@ class Reference:
         Without the head's tensors and the pursuit's iterations, which are not compared.
     label : str
         Source, place and level.
+    origin : Origin
+        Where its source can be opened again.
     """
 
     result: Result
     label: str
+    origin: Origin
 
 
-def pinned(result: Result) -> Reference:
-    """Return `result` as a reference."""
-    return Reference(replace(result, head=None, moved_head=None, decomposition=None), label_of(result))
+def pinned(result: Result, origin: Origin) -> Reference:
+    """Return `result`, whose source comes from `origin`, as a reference."""
+    bare = replace(result, head=None, moved_head=None, decomposition=None)
+    return Reference(bare, label_of(result), origin)
 
 
 def label_of(result: Result) -> str:

@@ -95,6 +95,14 @@ class Origin:
     recipe: Recipe | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A picture that is pinned as a reference: from this its numbers come out again, bit for bit."""
+
+    origin: Origin = Origin()
+    params: Params = field(default_factory=Params)
+
+
 @dataclass(frozen=True)
 class Session:
     """What is on screen.
@@ -111,6 +119,8 @@ class Session:
     theme : str
     laboratory : mapping or None
         What the laboratory is set to, as `explorer.lab.stored` writes and reads it; None: leave it as it is.
+    pin : Pin or None
+        The picture that is pinned.
     """
 
     origin: Origin = Origin()
@@ -120,24 +130,16 @@ class Session:
     layout: Mapping[str, Place] = field(default_factory=dict)
     theme: Appearance = "system"
     laboratory: Mapping[str, Any] | None = None
+    pin: Pin | None = None
 
 
 def dump(session: Session, folder: Path) -> bytes:
     """Return the session as a file in `folder` holds it: indented JSON, paths relative where they can be."""
-    origin, given = session.origin, session.params
-    source: dict[str, Any] = {"sample": "digits"}
-    if origin.recipe is not None:
-        source = {"recipe": asdict(origin.recipe)}
-    elif origin.paths:
-        source = {"paths": [_relative(path, folder) for path in origin.paths], "heads": origin.heads}
-    params = asdict(given)
-    params["input"]["path"] = _relative(given.input.path, folder)
     content: dict[str, Any] = {
         "format": "gramscope session",
         "version": VERSION,
         "program": __version__,
-        "source": source,
-        "params": params,
+        **_picture(session.origin, session.params, folder),
         "selection": sorted(session.selection),
         "views": session.options,
         "theme": session.theme,
@@ -145,7 +147,20 @@ def dump(session: Session, folder: Path) -> bytes:
     }
     if session.laboratory is not None:
         content["laboratory"] = _with_path(session.laboratory, _relative, folder)
+    if session.pin is not None:
+        content["pinned"] = _picture(session.pin.origin, session.pin.params, folder)
     return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _picture(origin: Origin, params: Params, folder: Path) -> dict[str, Any]:
+    source: dict[str, Any] = {"sample": "digits"}
+    if origin.recipe is not None:
+        source = {"recipe": asdict(origin.recipe)}
+    elif origin.paths:
+        source = {"paths": [_relative(path, folder) for path in origin.paths], "heads": origin.heads}
+    written = asdict(params)
+    written["input"]["path"] = _relative(params.input.path, folder)
+    return {"source": source, "params": written}
 
 
 def save(session: Session, path: Path) -> None:
@@ -204,6 +219,22 @@ def parse(data: bytes, folder: Path) -> Session:
             f"A newer Gramscope ({program}) wrote it, in version {version} of the format; this one reads up "
             f"to {VERSION}. Update Gramscope, or save it again from the older one."
         )
+    shown, pinned = _read_picture(content, folder), content.get("pinned")
+    if pinned is not None and not isinstance(pinned, dict):
+        raise GramscopeError(f"“pinned” should be a group of fields, and is {fields.shown(pinned)}.")
+    return Session(
+        origin=shown.origin,
+        params=shown.params,
+        selection=_selection(content.get("selection", [])),
+        options=_options(content.get("views", {})),
+        layout=read_layout(content.get("layout", {})),
+        theme=fields.value_of(Appearance, content.get("theme", "system"), "theme"),
+        laboratory=_read_laboratory(content.get("laboratory"), folder),
+        pin=None if pinned is None else _read_picture(pinned, folder),
+    )
+
+
+def _read_picture(content: dict[str, Any], folder: Path) -> Pin:
     params = fields.read(Params, content.get("params", {}), "params", PARAM_RANGES)
     fields.value_of(Device, params.device, "params.device")
     if params.level > LEVEL_MAX[params.contamination]:
@@ -214,15 +245,8 @@ def parse(data: bytes, folder: Path) -> Session:
     if params.input.change is not None:
         raise GramscopeError("“params.input.change” is no part of a session: it follows from the level.")
     path = _absolute(params.input.path, folder) if params.input.path else ""
-    return Session(
-        origin=_origin(content.get("source", {"sample": "digits"}), folder),
-        params=params.but(input=replace(params.input, path=path)),
-        selection=_selection(content.get("selection", [])),
-        options=_options(content.get("views", {})),
-        layout=read_layout(content.get("layout", {})),
-        theme=fields.value_of(Appearance, content.get("theme", "system"), "theme"),
-        laboratory=_read_laboratory(content.get("laboratory"), folder),
-    )
+    origin = _origin(content.get("source", {"sample": "digits"}), folder)
+    return Pin(origin, params.but(input=replace(params.input, path=path)))
 
 
 def read_layout(value: Any) -> dict[str, Place]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from explorer.comparison import difference, label_of, numbers, pinned, rows, why_no_difference
+from explorer.session import Origin
 from tests.views import factory
 
 
@@ -41,7 +42,7 @@ def test_softmax_and_rpc_can_be_subtracted() -> None:
 
 
 def test_a_reference_keeps_no_tensors_and_says_what_it_is() -> None:
-    reference = pinned(factory.text(level=0.1, layer=2, head=3))
+    reference = pinned(factory.text(level=0.1, layer=2, head=3), Origin())
     assert reference.result.head is None and reference.result.decomposition is None
     assert reference.label == "sample · layer 2 head 3 · sparse 10 %"
     assert label_of(factory.text(level=0.0)).endswith("clean")

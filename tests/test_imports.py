@@ -47,6 +47,7 @@ GROUPS = {
         "maps",
         "health",
         "robustness",
+        "phase_inputs",
         "exchanged",
         "predictions",
         "prediction_words",

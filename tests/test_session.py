@@ -20,6 +20,7 @@ from explorer.session import (
     PLACE_RANGES,
     RECIPE_RANGES,
     Origin,
+    Pin,
     Place,
     Session,
     check,
@@ -84,6 +85,7 @@ SESSIONS = st.builds(
     options=st.dictionaries(TEXT, st.dictionaries(TEXT, st.booleans() | TEXT, max_size=3), max_size=3),
     layout=st.dictionaries(TEXT, PLACES, max_size=4),
     theme=st.sampled_from(["system", "light", "dark"]),
+    pin=st.none() | st.builds(Pin, origin=ORIGINS, params=PARAMS),
 )
 
 
@@ -102,6 +104,12 @@ def test_a_person_can_read_it() -> None:
 
 def test_every_parameter_is_in_it() -> None:
     assert set(content()["params"]) == {field.name for field in fields(Params)}
+
+
+def test_a_pin_is_held_to_the_same_rules() -> None:
+    refused("“pinned” should be a group", pinned=[1])
+    refused("params.level", pinned={"params": {"level": 0.9}})
+    refused("another machine", pinned={"source": {"paths": ["//host/model"]}})
 
 
 def test_what_is_left_out_takes_its_default() -> None:

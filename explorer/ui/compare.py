@@ -73,7 +73,7 @@ def offer_pinning(window: MainWindow) -> None:
         if state.result is None:
             report(GramscopeError("There is no picture to pin yet. Open a model or the sample first."))
             return
-        reference = pinned(state.result)
+        reference = pinned(state.result, window.opener.origin)
         state.pin(reference)
         info(f"Pinned {reference.label}. The page “Compare” shows it beside whatever comes.")
 

@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from explorer.models.base import Source
 
 
-def _make(origin: Origin, progress: Progress, should_stop: ShouldStop) -> Source:
+def make(origin: Origin, progress: Progress, should_stop: ShouldStop) -> Source:
+    """Open a source from where it comes, on a worker.
+
+    Raises
+    ------
+    GramscopeError
+        If it cannot be opened, with the reason.
+    Stopped
+        If `should_stop` said so.
+    """
     map_libraries()
     if origin.recipe is not None:
         from explorer.models.controls import source_of
@@ -90,7 +99,7 @@ class Opener(QObject):
     def open(self, origin: Origin, params: Params | None = None) -> None:
         """Open what was open before, with the parameters that were set; None: those that suit it."""
         self._wanted, self._params = origin, params
-        self.task.run(partial(_make, origin))
+        self.task.run(partial(make, origin))
 
     def open_paths(self, paths: Sequence[Path], heads: int | None = None) -> None:
         """Open a checkpoint: a folder, a file, or several files that belong together."""

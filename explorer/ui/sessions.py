@@ -18,6 +18,7 @@ from explorer.ui.autosave import Autosave, left_behind
 from explorer.ui.lab import LabPage
 from explorer.ui.lab_state import remember, remembered
 from explorer.ui.messages import info, offer, report
+from explorer.ui.pins import Pins, pin_of
 from explorer.ui.recents import Recents
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Sessions(QObject):
         self.recents = Recents(window)
         self.recents.chosen.connect(self.open_paths)
         self._autosave = Autosave(self.snapshot, self)
+        self.pins = Pins(window)
         window.opener.opened.connect(self._on_opened)
         window.opener.failed.connect(self._on_failed)
 
@@ -67,6 +69,7 @@ class Sessions(QObject):
             layout=window.explore.layout_state(),
             theme=theme.chosen(),
             laboratory=stored.write(remembered() if page is None else page.state.setting),
+            pin=None if state.reference is None else pin_of(state.reference),
         )
 
     def save(self) -> None:
@@ -176,6 +179,7 @@ class Sessions(QObject):
         if session.laboratory is not None:
             page = window.findChild(LabPage)
             (remember if page is None else page.state.set)(stored.read(session.laboratory))
+        self.pins.restore(session.pin)
 
     def close(self) -> None:
         """Keep the session for the next start; nothing is left to recover."""

@@ -19,7 +19,7 @@ from pytestqt.qtbot import QtBot
 
 from explorer.models.recipes import Recipe
 from explorer.params import Params
-from explorer.session import Origin, Session, load, save
+from explorer.session import Origin, Pin, Session, load, save
 from explorer.settings import settings
 from explorer.ui.autosave import left_behind
 from explorer.ui.drop import intent
@@ -84,6 +84,45 @@ def test_save_and_open_bring_everything_back(qtbot: QtBot, window: MainWindow, t
     assert window.menus.actions["Dark"].isChecked()
     np.testing.assert_array_equal(window.state.result.map, map_before)
     window.menus.actions["Light"].trigger()
+
+
+def test_the_pinned_picture_of_another_source_comes_back(
+    qtbot: QtBot, window: MainWindow, heads: Path, tmp_path: Path
+) -> None:
+    window.opener.open_paths([heads])
+    window.state.update(head=1, level=0.2)
+    press(qtbot, Key.Key_R, CTRL | Qt.KeyboardModifier.ShiftModifier)
+    before = window.state.reference
+    window.opener.open_sample()
+    path = tmp_path / "pinned.gramscope"
+    window.workbench.sessions.save_to(path)
+    window.state.pin(None)
+    window.state.update(level=0.3)
+    window.workbench.sessions.open(path)
+    after = window.state.reference
+    assert after.label == before.label and after.origin.paths == (str(heads),)
+    np.testing.assert_array_equal(after.result.map, before.result.map)
+    assert after.result.errors.softmax == before.result.errors.softmax
+    assert window.opener.origin == Origin() and window.state.params.level == 0.2
+
+
+def test_a_pinned_picture_that_is_gone_is_said(window: MainWindow, heads: Path, tmp_path: Path) -> None:
+    path = tmp_path / "pinned.gramscope"
+    save(Session(Origin(recipe=SMALL), Params(), pin=Pin(Origin(paths=(str(heads),)))), path)
+    heads.unlink()
+    window.workbench.sessions.open(path)
+    assert window.state.reference is None
+    assert sentences(window)[0].startswith("The pinned picture cannot be brought back. ")
+    assert window.state.source.name != "heads", "what can be opened is open"
+
+
+def test_opening_a_session_without_a_pin_unpins(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    path = tmp_path / "bare.gramscope"
+    window.workbench.sessions.save_to(path)
+    press(qtbot, Key.Key_R, CTRL | Qt.KeyboardModifier.ShiftModifier)
+    assert window.state.reference is not None
+    window.workbench.sessions.open(path)
+    assert window.state.reference is None
 
 
 def test_saving_again_asks_nothing(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
