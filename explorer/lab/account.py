@@ -9,10 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.lab.setting import IN_CONTEXT, Data
-from explorer.lab.snapshot import Snapshot
-
-SINGULAR = 1e-9
+from explorer.lab.setting import IN_CONTEXT, Data, Setting
+from explorer.lab.snapshot import SAME, Snapshot, has_gap
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,28 +86,24 @@ def _head(snapshot: Snapshot) -> str:
 def _limits(snapshot: Snapshot) -> list[str]:
     setting, limits = snapshot.setting, snapshot.limits
     total, scale = float(snapshot.eigenvalues.sum()), snapshot.scale
-    lines = []
+    infinite = "L = ∞, clean" if setting.corrupts else "L = ∞"
+    parts = []
     if setting.structure == "one" and setting.data.family not in IN_CONTEXT:
-        lines.append(
-            f"at the best λ, L = ∞: tr Σ − σ_1 = {number(total)} − {number(scale)} = {number(total - scale)}"
-        )
+        best = f"tr Σ − σ_1 = {number(total)} − {number(scale)} = {number(total - scale)}"
+        parts.append(f"at the best λ, {infinite}: {best}")
     elif limits.loss is not None:
-        lines.append(
-            f"at the best {'W' if setting.structure == 'free' else 'λ'}, L = ∞: {number(limits.loss)}"
-        )
+        what = "W" if setting.structure == "free" else "λ"
+        parts.append(f"at the best {what}, {infinite}: {number(limits.loss)}")
     if limits.loss_at_coupling is not None and snapshot.coupling is not None:
-        lines[-1:] = [
-            f"{''.join(lines[-1:])}; at λσ_1 = {number(snapshot.coupling)}: {number(limits.loss_at_coupling)}"
-        ]
+        parts.append(f"at λσ_1 = {number(snapshot.coupling)}: {number(limits.loss_at_coupling)}")
+    lines = ["; ".join(parts)] if parts else []
     if limits.critical is not None:
         lines.append(_transition(snapshot, limits.critical))
     return lines
 
 
 def _transition(snapshot: Snapshot, critical: float) -> str:
-    setting = snapshot.setting
-    plain = setting.length is None or (setting.kind == "softmax" and setting.contamination == "none")
-    if plain and not setting.clean and setting.data.family not in IN_CONTEXT:
+    if _is_plain(snapshot.setting):
         ratio = number(float(snapshot.eigenvalues[-1]) / snapshot.scale)
         rule = f"λσ_1 ≤ 2(1 + ρ)/(2 + ρ) = {number(critical)}, ρ = σ_{{min}}/σ_1 = {ratio}"
     else:
@@ -117,16 +111,18 @@ def _transition(snapshot: Snapshot, critical: float) -> str:
     return f"u_1 is the minimum while {rule}"
 
 
+def _is_plain(setting: Setting) -> bool:
+    """Return whether the transition is that of Σ itself."""
+    plain = setting.kind == "softmax" and not setting.corrupts
+    return setting.data.family not in IN_CONTEXT and (setting.length is None or plain)
+
+
 def _proved(snapshot: Snapshot) -> str:
     setting, family = snapshot.setting, snapshot.setting.data.family
-    if setting.contamination != "none" or setting.clean:
+    if setting.corrupts:
         return "nothing for contaminated or cleaned prompts."
     if setting.structure == "free":
-        return (
-            "for a shared $Σ$ at $L = ∞$, $W = Σ^{-1}$ reproduces every token."
-            if family not in IN_CONTEXT
-            else ("in the linear form, $W ∝ I$ read out is sample PCA of each prompt, identically.")
-        )
+        return _proved_of_free(snapshot)
     if family == "per-prompt":
         return "nothing that helps: one fixed direction cannot follow a spike that changes."
     if setting.structure != "one":
@@ -139,12 +135,24 @@ def _proved(snapshot: Snapshot) -> str:
             "enough $λ$ (Maulen-Soto and Boyer)."
         )
     if family == "rows":
-        return "for Gaussian tokens with this $Σ$ only; rows of a table are not Gaussian."
+        return (
+            "the closed form at $L = ∞$ for a linear head, which sees $Σ$ alone; for a softmax head only of "
+            "Gaussian tokens, and rows of a table are none."
+        )
     exact = (
         "the closed form at $L = ∞$, its minimum at $±u_1$ for the best $λ$, and the transition in $λ$ "
         "(Maulen-Soto and Boyer)"
     )
     return exact + ("." if setting.length is None else "; at finite $L$ it is the limit, and no floor.")
+
+
+def _proved_of_free(snapshot: Snapshot) -> str:
+    family, values = snapshot.setting.data.family, snapshot.eigenvalues
+    if family in IN_CONTEXT:
+        return "in the linear form, $W ∝ I$ read out is sample PCA of each prompt, identically."
+    best = "the pseudo-inverse $W = Σ^+$" if values[-1] < SAME * values[0] else "$W = Σ^{-1}$"
+    gaussian = " (softmax: Gaussian ones)" if family == "rows" else ""
+    return f"for a shared $Σ$ at $L = ∞$, {best} reproduces every token{gaussian}."
 
 
 def _measured(snapshot: Snapshot) -> str:
@@ -167,19 +175,24 @@ def _warnings(snapshot: Snapshot) -> list[str]:
             )
         elif snapshot.setting.structure == "frame" and snapshot.setting.rank >= len(values):
             found.append("The frame spans the whole space: its alignment is 1 whatever it learns.")
-        elif _has_no_gap(snapshot):
-            found.append("The eigenvalues beside the last one sought are equal: no direction leads there.")
+        elif not has_gap(values, snapshot.directions.shape[1]):
+            found.append(_tie(snapshot.directions.shape[1]))
         elif _is_past(snapshot):
             found.append(_tilt(snapshot))
-    if values[-1] < SINGULAR * values[0] and data.family not in IN_CONTEXT:
-        rank = int(np.sum(values > SINGULAR * values[0]))
+    if snapshot.setting.wants_corruption and not snapshot.setting.corrupts:
+        found.append(
+            "At $L = ∞$ the loss is in closed form, of clean tokens: contamination and cleaning change "
+            "nothing. Choose a finite $L$."
+        )
+    if values[-1] < SAME * values[0] and data.family not in IN_CONTEXT:
+        rank = int(np.sum(values > SAME * values[0]))
         found.append(f"$Σ$ is singular (rank {rank} of {len(values)}): the minimiser is not unique.")
     return found
 
 
-def _has_no_gap(snapshot: Snapshot) -> bool:
-    values, sought = snapshot.eigenvalues, snapshot.directions.shape[1]
-    return sought < len(values) and bool(values[sought] > values[sought - 1] * (1 - SINGULAR))
+def _tie(sought: int) -> str:
+    leads = "no direction leads" if sought == 1 else f"no {sought} directions lead"
+    return f"The eigenvalues $σ_{{{sought}}}$ and $σ_{{{sought + 1}}}$ are equal: {leads}."
 
 
 def _is_past(snapshot: Snapshot) -> bool:
@@ -191,7 +204,8 @@ def _is_past(snapshot: Snapshot) -> bool:
 
 def _tilt(snapshot: Snapshot) -> str:
     coupling, critical = snapshot.coupling or 0.0, snapshot.limits.critical or 0.0
+    tilts = "towards the smallest eigenvector" if _is_plain(snapshot.setting) else "away from it"
     return (
         f"$λσ_1 = {number(coupling)}$ is past the transition at ${number(critical)}$: $u_1$ is no longer the "
-        "minimum, and $m$ tilts towards the smallest eigenvector. Lower λ."
+        f"minimum, and $m$ tilts {tilts}. Lower λ."
     )

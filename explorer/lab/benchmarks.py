@@ -12,7 +12,7 @@ from explorer.lab.probe import SEED
 from explorer.lab.prompts import Prompts
 from explorer.lab.references import second_moment
 from explorer.lab.setting import Setting
-from explorer.lab.snapshot import Limits
+from explorer.lab.snapshot import Limits, has_gap
 from explorer.maths.attention_pca_limits import Quadratic, bbp_cosine, critical_coupling, loss_over_coupling
 
 DRAWS = 1024
@@ -29,6 +29,8 @@ class Benchmarks:
         The infinite-prompt loss of the leading directions, in units of σ_1.
     free : float or None
         The infinite-prompt loss of the best free W: 0 where all prompts share Σ.
+    critical : float or None
+        The transition in λσ_1; None where no direction leads, or several are trained.
     """
 
     quadratic: Quadratic | None
@@ -56,8 +58,9 @@ def benchmarks(prompts: Prompts, setting: Setting, pca: float) -> Benchmarks:
     elif prompts.has_direction:
         rank = setting.rank if setting.structure != "one" else 1
         quadratic = loss_over_coupling(covariance, prompts.basis[:, :rank])
-    if setting.structure == "one" and prompts.has_direction:
-        critical = critical_coupling(_seen(prompts, setting, covariance, generator), prompts.basis)
+    if setting.structure == "one" and prompts.has_direction and has_gap(prompts.eigenvalues, 1):
+        seen = _seen(prompts, setting, covariance, generator)
+        critical = critical_coupling(seen.double(), prompts.basis.double())
     return Benchmarks(quadratic, free, prompts.scale, critical, pca, _bbp(setting))
 
 
@@ -67,9 +70,8 @@ def _seen(prompts: Prompts, setting: Setting, covariance: Tensor, generator: tor
     A linear head on a finite prompt sees its sample covariance, exactly (tokens are exchangeable); a softmax
     head sees the population's, up to O(1/L), and under contamination that of the contaminated tokens.
     """
-    plain = setting.contamination == "none" and not setting.clean
-    if setting.length is None or (setting.kind == "softmax" and plain):
-        return covariance
+    if setting.length is None or (setting.kind == "softmax" and not setting.corrupts):
+        return prompts.covariance if covariance.ndim == 2 else covariance
     count = max(16, min(DRAWS, TOKENS // setting.length))
     x, _ = prompts.sample(count, setting.length, generator)
     x = corrupt(x, setting, prompts, generator)
@@ -78,7 +80,6 @@ def _seen(prompts: Prompts, setting: Setting, covariance: Tensor, generator: tor
 
 def _bbp(setting: Setting) -> float | None:
     data = setting.data
-    clean = setting.contamination == "none" and not setting.clean
-    if data.family == "spiked" and data.theta > 0 and setting.length is not None and clean:
+    if data.family == "spiked" and data.theta > 0 and setting.length is not None and not setting.corrupts:
         return float(bbp_cosine(data.theta, data.d / setting.length))
     return None

@@ -17,6 +17,8 @@ def corrupt(x: Tensor, setting: Setting, prompts: Prompts, generator: torch.Gene
     ----------
     x : Tensor, shape (B, L, d)
     """
+    if not setting.corrupts:
+        return x
     if setting.contamination != "none" and setting.level > 0:
         deviation = float(prompts.covariance.trace() / prompts.d) ** 0.5
         x = contaminate(x, setting, deviation, generator)

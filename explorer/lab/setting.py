@@ -136,6 +136,16 @@ class Setting:
     clean: bool = False
     iterations: int = 2
 
+    @property
+    def wants_corruption(self) -> bool:
+        """Whether contamination or cleaning is asked for."""
+        return self.contamination != "none" or self.clean
+
+    @property
+    def corrupts(self) -> bool:
+        """Whether prompts are contaminated or cleaned; infinite ones, in closed form, never are."""
+        return self.length is not None and self.wants_corruption
+
     def but(self, **changes: Any) -> Setting:
         """Return a copy with `changes`."""
         return replace(self, **changes)

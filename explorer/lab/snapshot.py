@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from explorer.lab.setting import Setting
 
 Array = NDArray[np.float64]
+SAME = 1e-9
+"""Eigenvalues so close, relatively, are equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,3 +145,8 @@ class Snapshot:
     seen_leading: float
     limits: Limits
     sphere: Sphere | None
+
+
+def has_gap(eigenvalues: Array, count: int) -> bool:
+    """Return whether the `count` largest of descending eigenvalues lie above the others."""
+    return count >= len(eigenvalues) or bool(eigenvalues[count] <= eigenvalues[count - 1] * (1 - SAME))

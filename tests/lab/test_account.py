@@ -28,6 +28,10 @@ def test_the_formula_has_its_numbers():
         ({"data": Data("flat")}, "are equal"),
         ({"data": Data(d=3), "structure": "frame", "rank": 3}, "spans the whole space"),
         ({"data": Data("drawn", spectrum=(2, 1, 0))}, "singular (rank 2 of 3)"),
+        ({"data": Data("drawn", spectrum=(3, 3, 1))}, "no direction leads"),
+        ({"data": Data("drawn", spectrum=(3, 2, 2, 1)), "structure": "frame", "rank": 2}, "no 2 directions"),
+        ({"length": None, "contamination": "sparse"}, "Choose a finite"),
+        ({"data": Data("wishart", degrees=20)}, "tilts away"),
     ],
 )
 def test_what_trips_people_up_is_told(changes, says):
@@ -42,3 +46,19 @@ def test_nothing_is_warned_of_where_nothing_is_wrong():
 
 def test_nothing_is_called_proved_of_contaminated_prompts():
     assert told(contamination="sparse").proved.startswith("nothing")
+    assert "clean: tr Σ" in told(contamination="sparse").formulas[1]
+
+
+@pytest.mark.parametrize(
+    "data", [Data("flat"), Data("drawn", spectrum=(3, 3, 1)), Data("wishart", theta=0.0)]
+)
+def test_no_transition_is_told_where_no_direction_leads(data):
+    found = told(data=data)
+    assert not [line for line in found.formulas if "u_1 is the minimum" in line]
+    assert not [warning for warning in found.warnings if "transition" in warning]
+
+
+def test_what_is_proved_of_singular_covariances_and_of_tables():
+    assert "pseudo-inverse" in told(structure="free", data=Data("drawn", spectrum=(2, 1, 0))).proved
+    assert "W = Σ^{-1}" in told(structure="free").proved
+    assert "linear head" in told(data=Data("rows")).proved

@@ -142,3 +142,10 @@ def test_cleaning_brings_back_part_of_the_direction():
     found = {k: Trainer(dirty.but(clean=k > 0, iterations=k or 1)).probe.pca for k in (0, 1, 2)}
     assert found[0] < 0.45 < found[2] < found[1]
     assert found[1] > 0.7
+
+
+def test_infinite_prompts_are_never_contaminated():
+    dirty = train(SMALL.but(length=None, contamination="sparse", clean=True), 3).snapshot()
+    clean = train(SMALL.but(length=None), 3).snapshot()
+    np.testing.assert_array_equal(dirty.projections, clean.projections)
+    assert dirty.limits.pca == clean.limits.pca
