@@ -10,6 +10,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDro
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
 from explorer.errors import GramscopeError
+from explorer.lab.script import script
 from explorer.lab.setting import Setting
 from explorer.lab.snapshot import Snapshot
 from explorer.state import State
@@ -159,6 +160,10 @@ class LabPage(QWidget):
     def _show_latest(self) -> None:
         if self._latest is not None:
             self.show_snapshot(self._latest)
+
+    def script(self) -> str:
+        """Return a Python program that trains as many steps under the present setting."""
+        return script(self.state.setting, 0 if self._latest is None else self._latest.step)
 
     def ask_table(self, what: str) -> None:
         """Ask for a CSV or NPY file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -199,11 +199,16 @@ class Workbench(QObject):
             action.setEnabled(bool(what))
 
     def _copy_script(self) -> None:
-        state = self._window.state
-        if state.source is None:
+        """Copy what the shown page says of itself, where it does, else what is computed of the source."""
+        state, pages = self._window.state, self._window.pages
+        own: Callable[[], str] | None = getattr(pages.page(pages.place), "script", None)
+        if own is not None:
+            text = own()
+        elif state.source is None:
             report(GramscopeError("There is nothing to copy yet. Open a model or the sample first."))
             return
-        text = script(self._window.opener.origin, state.params, state.source.name)
+        else:
+            text = script(self._window.opener.origin, state.params, state.source.name)
         QGuiApplication.clipboard().setText(text)
         info("A Python program that computes these numbers is on the clipboard.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -296,3 +298,18 @@ def test_the_sentence_of_the_source_stays_off_this_page(window: MainWindow, page
     assert not window.truth.isVisible()
     window.pages.show_page(0)
     assert window.truth.isVisible()
+
+
+def test_copy_as_python_trains_to_these_numbers(
+    window: MainWindow, page: LabPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    page.state.update(kind="linear", batch=8, data=Data("drawn", spectrum=(4.0, 2.0, 1.0)))
+    press_button(qtbot, page.controls.reset)
+    for _ in range(3):
+        press_button(qtbot, page.controls.step)
+    qtbot.waitUntil(lambda: step_of(page) == 3)
+    window.menus.actions["Copy as Python"].trigger()
+    (tmp_path / "run.py").write_text(QGuiApplication.clipboard().text(), encoding="utf-8")
+    found = runpy.run_path(str(tmp_path / "run.py"))["snapshot"]
+    np.testing.assert_allclose(found.directions, page.alignment.result.directions, atol=1e-6)
+    np.testing.assert_allclose(found.curves.loss, page.alignment.result.curves.loss, rtol=1e-5)
