@@ -333,3 +333,8 @@ class Result:
     decomposition: Decomposition | None = None
     head: Head | None = None
     moved_head: Head | None = None
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether keys are hit, or a contaminated input was read: then tokens that nothing hit move too."""
+        return self.params.change is not None or bool(self.contaminated.any())

@@ -33,7 +33,10 @@ def sentence(result: Result) -> str:
     left = len(result.tokens)
     if left < len(result.clean_tokens):
         verdict = f"Over the {left} tokens that are left, {verdict}"
-    return f"{verdict}; from softmax's clean output RPC is {number(errors.rpc_to_softmax)} away."
+    away = f"from softmax's clean output RPC is {number(errors.rpc_to_softmax)} away"
+    if errors.uniform <= errors.rpc_to_softmax:
+        away += f", no nearer than the mean of the values ({number(errors.uniform)}), which ignores the keys"
+    return f"{verdict}; {away}."
 
 
 def small_print(result: Result) -> str:

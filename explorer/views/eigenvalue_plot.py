@@ -101,7 +101,7 @@ class EigenvaluePlot(Plot):
 
 def _values(result: Result) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return log₁₀ γ_d, clean and contaminated (none where nothing is)."""
-    moved = result.moved.log10_values if result.contaminated.any() else np.empty(0)
+    moved = result.moved.log10_values if result.is_moved else np.empty(0)
     return result.clean.log10_values, moved
 
 

@@ -46,8 +46,8 @@ class Stems(Plot):
     def draw(self, result: Result, d: int, last: bool) -> None:
         """Draw eigenvector `d` of `result`; only the `last` of several names the tokens."""
         clean, moved = column(result.clean, d), column(result.moved, d)
-        self.values = (clean, moved if result.contaminated.any() else np.full_like(moved, np.nan))
-        aside = 0.18 if result.contaminated.any() else 0.0
+        self.values = (clean, moved if result.is_moved else np.full_like(moved, np.nan))
+        aside = 0.18 if result.is_moved else 0.0
         middles = np.arange(len(clean), dtype=np.float64)
         self.places = (middles - aside, middles + aside)
         items = ((self._clean, self._heads), (self._moved, self._moved_heads))
@@ -110,7 +110,7 @@ class Patches(Plot):
         height, width = result.grid
         self.cells = [token.patch for token in result.tokens]
         entries = [column(result.clean, d), column(result.moved, d)]
-        self._copies, self._step = 1 + bool(result.contaminated.any()), width + 1
+        self._copies, self._step = 1 + result.is_moved, width + 1
         bound = _bound(*entries[: self._copies])
         for copy, (picture, values) in enumerate(zip(self._pictures, entries, strict=True)):
             picture.setVisible(copy < self._copies)

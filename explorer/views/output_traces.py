@@ -96,7 +96,7 @@ class ResidualTrace(Plot):
         went = result.pursuit
         self.values = (np.empty(0), np.empty(0))
         if went is not None:
-            moved = went.residuals if result.contaminated.any() else np.full_like(went.residuals, np.nan)
+            moved = went.residuals if result.is_moved else np.full_like(went.residuals, np.nan)
             self.values = (went.clean_residuals, moved)
         for line, mark, values in zip(self._lines, self._marks, self.values, strict=True):
             iterations = np.arange(1, len(values) + 1.0)

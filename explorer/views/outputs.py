@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QWidget
 
-from explorer.params import LEVEL_MAX
-from explorer.result import Result
+from explorer.params import LEVEL_MAX, Params
+from explorer.result import Curves, Result
 from explorer.ui.theme import RPC, clean_brush, contaminated_brush, pen
 from explorer.views.base import Table, View
 from explorer.views.check_menu import CheckMenu
@@ -180,18 +180,33 @@ def verdict(result: Result) -> str:
         return "RPC is not defined for this head"
     if curves is None:
         return "computing the curves"
+    return f"{_fate(curves, p)}{_flattery(curves)}"
+
+
+def _fate(curves: Curves, p: Params) -> str:
+    """Say from where on RPC moves more than softmax, each from its own clean output."""
     if curves.outcome == "unknown":
         known = np.isfinite(curves.mean["softmax"]).all() and curves.seeds == curves.seeds_wanted
         return (
             "no breakdown can be named" if known else f"curves: seed {curves.seeds} of {curves.seeds_wanted}"
         )
     if curves.outcome == "never":
+        if not curves.mean["softmax"].any() and not curves.mean["rpc"].any():
+            return "nothing moves at any level: there is nothing to compare"
         if curves.crossings:
             return f"no breakdown: RPC is worse only below {level_in_words(curves.crossings[-1], p)}"
         return f"RPC never becomes worse up to {level_in_words(LEVEL_MAX[p.contamination], p)}"
     if curves.outcome == "at once" or curves.breakdown is None:
         return "RPC is worse at once"
     return f"▼ breakdown {level_in_words(curves.breakdown, p)}"
+
+
+def _flattery(curves: Curves) -> str:
+    """Say where moving less shows nothing: RPC's output is no nearer to softmax's than what never moves."""
+    ahead = curves.outcome in ("never", "at a level") and bool(curves.mean["softmax"].any())
+    if not ahead or (curves.mean["rpc_to_softmax"] < curves.mean["uniform"]).any():
+        return ""
+    return "; flatters: never nearer to clean softmax than the values' mean"
 
 
 def curve_name(name: str, result: Result) -> str:
@@ -207,7 +222,7 @@ def _pursuit(result: Result) -> list[Part | str]:
     if went is None:
         return ["no pursuit: see the notes"]
     parts: list[Part | str] = [Part("clean", symbol="o", pen=pen(RPC, 1.25), brush=clean_brush(RPC))]
-    if result.contaminated.any():
+    if result.is_moved:
         parts.append(Part("contaminated", symbol="o", pen=pen(RPC, 1.25), brush=contaminated_brush()))
     if went.precision is not None and went.recall is not None:
         parts.append(f"S: precision {percent(went.precision)}, recall {percent(went.recall)}")

@@ -196,7 +196,7 @@ class ProjectionView(View):
     def _place(self, result: Result) -> None:
         """Put every symbol where it is seen."""
         queries, moved, keys, moved_keys = (self._seen(points) for points in self._clouds())
-        with_keys, contaminated = self._chooser.keys.isChecked(), bool(result.contaminated.any())
+        with_keys, contaminated = self._chooser.keys.isChecked(), result.is_moved
         nothing = np.empty((0, 2))
         _place(self._queries, queries)
         _place(self._moved, moved[~result.contaminated] if contaminated else nothing)
@@ -236,7 +236,7 @@ class ProjectionView(View):
             links.opts["antialias"] = n <= MANY
 
     def _say(self, result: Result, named: list[Part | str]) -> None:
-        moved = (self._parts["moved"], self._parts["hit"]) if result.contaminated.any() else ()
+        moved = (self._parts["moved"], self._parts["hit"]) if result.is_moved else ()
         keys = (self._parts["keys"],) if self._chooser.keys.isChecked() else ()
         seen = f"as query {result.query} sees it: exact for that query alone"
         seen = "" if result.query is None else seen
@@ -275,7 +275,7 @@ class ProjectionView(View):
         targets = [(queries, "query"), (moved, "query, contaminated keys")]
         if self._chooser.keys.isChecked():
             targets += [(keys, "key"), (moved_keys, "contaminated key")]
-        return targets if result.contaminated.any() else targets[::2]
+        return targets if result.is_moved else targets[::2]
 
     def _found(self, at: QPointF) -> tuple[int, str, list[float]]:
         """Return the token nearest to a point of the scene, what of it is there, and its place."""

@@ -139,7 +139,7 @@ class SpectrumView(View):
         if row >= 0:
             d = self._chooser.chosen()[which]
             clean, moved = column(self.result.clean, d)[row], column(self.result.moved, d)[row]
-            more = f", contaminated {figure(moved)}" if self.result.contaminated.any() else ""
+            more = f", contaminated {figure(moved)}" if self.result.is_moved else ""
             return f"a{subscript(d + 1)} of {full_name(self.result, row)}: {figure(clean)}{more}"
         if not self.plot.vb.sceneBoundingRect().contains(at):
             return ""

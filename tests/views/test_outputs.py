@@ -172,3 +172,31 @@ def test_table_holds_curves_tokens_and_residuals(shown):
     assert np.array_equal(table["softmax, error of the token"], result.errors.softmax_by_token)
     assert np.array_equal(table["residual, contaminated"][:4], result.pursuit.residuals)
     assert table["token"][0] == "[CLS]"
+
+
+def test_it_says_when_moving_little_only_flatters():
+    result = factory.text()
+    curves = result.curves
+    far = {**curves.mean, "rpc_to_softmax": curves.mean["uniform"] + 0.1}
+    assert "flatters" not in told(result)
+    assert "breakdown" in told(result, mean=far) and "flatters" in told(result, mean=far)
+    assert "flatters" in told(result, mean=far, outcome="never", breakdown=None, crossings=())
+    assert "flatters" not in told(result, mean=far, outcome="at once", breakdown=None, crossings=())
+    near = far["rpc_to_softmax"].copy()
+    near[3] = 0.5
+    assert "flatters" not in told(result, mean={**far, "rpc_to_softmax": near})
+
+
+def test_nothing_that_moves_is_no_victory():
+    result = factory.text()
+    still = {**result.curves.mean, **dict.fromkeys(("softmax", "rpc"), np.zeros(11))}
+    words = told(result, mean=still, outcome="never", breakdown=None, crossings=())
+    assert "nothing moves" in words and "never" not in words and "flatters" not in words
+
+
+def test_tokens_that_nothing_hit_move_with_a_contaminated_input(shown):
+    result = factory.text(level=0.3, contamination="delete")
+    result = replace(result, contaminated=np.zeros(len(result.tokens), dtype=bool))
+    view = shown(Outputs, result)
+    np.testing.assert_array_equal(view._residuals.values[1], result.pursuit.residuals)
+    assert result.is_moved and not replace(result, params=Params(level=0.3)).is_moved
