@@ -146,6 +146,11 @@ class Unit:
         return f"{self.model.row} {self.model.training}, {what}"
 
     @property
+    def passes(self) -> int:
+        """About how many passes through the model it takes; a gradient is worth two more."""
+        return {"fgsm": 4, "pgd": 3 * self.steps + 1}.get(self.kind, 1)
+
+    @property
     def key(self) -> str:
         """What the answers depend on, as a file name: equal keys have equal answers."""
         parts = asdict(self)

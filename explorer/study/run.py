@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -35,11 +36,14 @@ class Step:
         Of the unit done last; empty before the first.
     reused : int
         Units that an earlier run had done.
+    left : float or None
+        About how many seconds the rest takes, from the pace so far; None before anything is computed.
     """
 
     answers: Answers
     name: str
     reused: int
+    left: float | None = None
 
 
 def steps(setting: Setting, store: Store | None = None, should_stop: ShouldStop = never) -> Iterator[Step]:
@@ -78,12 +82,15 @@ def steps(setting: Setting, store: Store | None = None, should_stop: ShouldStop 
                 right[place_of(unit)] = np.array(record["answers"]) == truths[unit.model.path]
         reused = len(right)
         yield Step(replace(answers, right=dict(right)), "", reused)
+        begin, passed, to_pass = time.monotonic(), 0, sum(unit.passes for unit in missing)
         for unit in missing:
             said = compute(unit, desk, should_stop)
             if store:
                 store.keep(unit.key, {"unit": unit.name, "answers": said.tolist()})
             right[place_of(unit)] = said == truths[unit.model.path]
-            yield Step(replace(answers, right=dict(right)), unit.name, reused)
+            passed += unit.passes
+            left = (time.monotonic() - begin) / passed * (to_pass - passed)
+            yield Step(replace(answers, right=dict(right)), unit.name, reused, left)
 
 
 @dataclass(frozen=True, eq=False)

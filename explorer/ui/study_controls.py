@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from explorer.study.plan import DIGITS, KINDS
 from explorer.study.words import KINDS as NAMES
+from explorer.ui.progress import LONG_S, duration
 
 SHIPPED = "Shipped digit models: softmax, symmetric, RPC, three training seeds each"
 TEST_IMAGES = "The digits’ 360 test images, never trained on"
@@ -75,6 +76,7 @@ class StudyControls(QScrollArea):
         self._column.setContentsMargins(16, 16, 16, 16)
         self._column.setSpacing(8)
         self.button = QPushButton()
+        self.button.setDefault(True)
         self.button.clicked.connect(self._press)
         self._column.addWidget(self.button)
         self.progress = self._words("")
@@ -184,9 +186,10 @@ class StudyControls(QScrollArea):
         self._running = on
         self.button.setText("Cancel" if on else "Start")
 
-    def tell(self, done: int, total: int, name: str) -> None:
-        """Say how far it is."""
-        self.progress.setText(f"{done} of {total} parts. {name}" if total else "")
+    def tell(self, done: int, total: int, name: str, left: float | None) -> None:
+        """Say how far it is and, where it takes long, how many seconds are left."""
+        long = f" {duration(left).capitalize()} left." if left is not None and left > LONG_S else ""
+        self.progress.setText(f"{done} of {total} parts.{long} {name}" if total else "")
 
     def _press(self) -> None:
         if self._running:

@@ -49,9 +49,12 @@ class StudyPage(QWidget):
     panels : dict of str to Panel
     history : None
         Nothing here is undone, nor what cannot be seen here.
+    of_source : bool
+        False: what the window says of the opened source does not belong here.
     """
 
     history = None
+    of_source = False
 
     def __init__(self, *, inline: bool = False) -> None:
         super().__init__()
@@ -89,7 +92,7 @@ class StudyPage(QWidget):
         whole.addWidget(docks)
         whole.addWidget(below)
         whole.setSizes([600, 260])
-        below.setSizes([500, 400])
+        below.setSizes([620, 380])
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
@@ -151,7 +154,7 @@ class StudyPage(QWidget):
         self.study.show_study(answers)
         self.table.show_study(answers)
         self.says.setPlainText("\n".join((*answers.notes, *says)))
-        self.controls.tell(len(answers.right), answers.wanted, step.name)
+        self.controls.tell(len(answers.right), answers.wanted, step.name, step.left)
 
     def _finish(self) -> None:
         self._wanted = None

@@ -152,3 +152,11 @@ def test_rpc_swapped_in_and_taken_out_again(small: Setting, tmp_path: Path) -> N
     before, swapped, after = (right[model, CLEAN, 0.0, 0] for model in rows)
     assert swapped.mean() < before.mean()
     assert np.array_equal(after, before)
+
+
+def test_the_time_left_counts_gradients_and_ends_at_nothing(small: Setting) -> None:
+    setting = replace(small, models=small.models[:1], kinds=("pixel noise", "fgsm"), seeds=1)
+    first, *rest = steps(setting)
+    left = [step.left for step in rest]
+    assert first.left is None and all(seconds > 0 for seconds in left[:-1]) and left[-1] == 0
+    assert [unit.passes for unit in units_of(replace(setting, kinds=("pgd",), steps=10), "")][-1] == 31
