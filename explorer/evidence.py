@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -13,25 +13,24 @@ from numpy.typing import NDArray
 
 from explorer.asked import Asked
 from explorer.devices import choose
+from explorer.evidence_time import estimate
 from explorer.maths.evidence_draws import Draws
 from explorer.maths.evidence_names import MEASURES
 from explorer.maths.evidence_scores import Spread
 from explorer.maths.procrustes import flipped_onto, rotated_onto, scaled_onto
 from explorer.models.base import ShouldStop, Source, never
-from explorer.models.series import series_of
+from explorer.models.series import checkpoints_within, series_of
 from explorer.params import Params
 from explorer.report.collect import layer_evidence
 from explorer.report.compute import Desk, Record, stages
 from explorer.report.figures import figures_of, survivors
-from explorer.report.plan import Checkpoint, Unit, inputs_of, units_of
+from explorer.report.plan import Checkpoint, Unit, checkpoints_of, inputs_of, units_of
 from explorer.report.run import Progress, ReportOutcome, write_report
 from explorer.report.series import Line, along_training, over_inputs
 from explorer.report.whole import Whole, assemble, number_of, placed
 from explorer.session import Origin
 
 Array = NDArray[np.float64]
-PILOT = 10
-"""Draws of the few that tell how long all will take."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +47,15 @@ class Work:
         To which the open source is lent.
     series : int
         How many checkpoints the series has of which the source is the last; 0: it is none.
+    within : tuple of str
+        Checkpoints of its training that lie in the model's own folder, and are not measured with it.
     """
 
     source: Source
     units: tuple[Unit, ...]
     desk: Desk
     series: int = 0
+    within: tuple[str, ...] = ()
 
     @property
     def ordered(self) -> list[Unit]:
@@ -71,19 +73,21 @@ def plan(source: Source, origin: Origin, params: Params, asked: Asked) -> Work:
     params : Params
         The input and the device count.
     """
-    members = series_of([Path(path) for path in origin.paths])
-    if members:
-        checkpoints = [Checkpoint(str(member.path), member.path.name, member.step) for member in members]
+    paths = [Path(path) for path in origin.paths]
+    series = len(series_of(paths))
+    if series:
+        checkpoints = checkpoints_of(paths)
     else:
-        made = "" if origin.paths else repr(origin)
-        checkpoints = [Checkpoint(origin.paths[0] if origin.paths else "", source.name, 0, made)]
+        made = "" if paths else repr(origin)
+        checkpoints = (Checkpoint(str(paths[0]) if paths else "", source.name, 0, made),)
     wanted = checkpoints if asked.series else checkpoints[-1:]
     draws = Draws(asked.cheap, asked.costly, asked.seed, asked.nulls, asked.families)
     units = units_of(
         source, wanted, inputs_of(source, [params.input], asked.inputs), device=params.device, draws=draws,
         untrained=asked.untrained,
     )  # fmt: skip
-    return Work(source, tuple(units), Desk({wanted[-1]: source}), len(members))
+    within = checkpoints_within(paths[0]) if len(paths) == 1 else ()
+    return Work(source, tuple(units), Desk({wanted[-1]: source}), series, tuple(map(str, within)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +108,10 @@ class Findings:
         An estimate of the time that all will take, made before the start.
     series : int
         How many checkpoints could be measured; 0: the source is no series.
+    within : tuple of str
+        Checkpoints of its training in the model's own folder.
+    waits : bool
+        Whether it takes longer than was agreed to, so that nothing more comes until it is asked for again.
     """
 
     whole: Whole
@@ -114,6 +122,8 @@ class Findings:
     done: int = 0
     seconds: float | None = None
     series: int = 0
+    within: tuple[str, ...] = ()
+    waits: bool = False
 
     @property
     def total(self) -> int:
@@ -224,7 +234,7 @@ class Findings:
 
 
 def measure(
-    work: Work, kept: dict[str, Record], should_stop: ShouldStop = never, estimating: bool = True
+    work: Work, kept: dict[str, Record], should_stop: ShouldStop = never, agreed: float = math.inf
 ) -> Iterator[Findings]:
     """Compute what is not kept yet; what is known comes first, then more with each layer and each null.
 
@@ -232,8 +242,8 @@ def measure(
     ----------
     kept : dict of str to dict
         Records of complete units by their keys; completed ones are added.
-    estimating : bool
-        Whether to try a few draws first, to say how long all will take.
+    agreed : float
+        The seconds that it may take; where an estimate says more, it waits to be asked again with more.
 
     Raises
     ------
@@ -244,12 +254,11 @@ def measure(
     """
     known = {unit.key: kept[unit.key] for unit in work.units if unit.key in kept}
     todo = [unit for unit in work.ordered if unit.key not in known]
-    seconds = None
     try:
-        if todo and estimating:
-            seconds = estimate(work, todo)
-        yield _findings(work, known, seconds)
-        for unit in todo:
+        seconds = estimate(work.desk, todo, should_stop) if todo else None
+        waits = seconds is not None and seconds > agreed
+        yield replace(_findings(work, known, seconds), waits=waits)
+        for unit in () if waits else todo:
             for record in stages(unit, should_stop, work.desk):
                 known[unit.key] = record
                 yield _findings(work, known, seconds, unfinished=unit)
@@ -257,30 +266,6 @@ def measure(
             yield _findings(work, known, seconds)
     finally:
         work.desk.close()
-
-
-def estimate(work: Work, units: Sequence[Unit]) -> float:
-    """Return about how many seconds units will take, from one head with a few draws."""
-    unit = units[0]
-    start = time.perf_counter()
-    capture, *untrained = work.desk.capture(unit, never)
-    forward = (time.perf_counter() - start) / len(unit.group)
-    asked = unit.draws
-    head = (unit.heads or (0,))[:1]
-
-    def seconds(draws: Draws) -> float:
-        begin = time.perf_counter()
-        list(layer_evidence(capture, unit.layer, head, draws))
-        return time.perf_counter() - begin
-
-    one = asked.nulls[-1:]
-    bare = seconds(Draws(nulls=()))
-    cheap = (seconds(Draws(PILOT, 0, 0, one, ())) - bare) / PILOT if one else 0.0
-    costly = (seconds(Draws(1, 1, 0, one, asked.families)) - bare) if one and asked.families else 0.0
-    draws = max(asked.cheap * cheap, 0.0) + max(asked.costly * costly, 0.0)
-    heads = capture.layers[unit.layer].k.shape[0]
-    per_unit = forward + heads * (bare * (1 + len(untrained)) + len(asked.nulls) * draws)
-    return per_unit * len(units)
 
 
 def _findings(
@@ -297,6 +282,7 @@ def _findings(
         done=len(records) - (unfinished is not None),
         seconds=seconds,
         series=work.series,
+        within=work.within,
     )
 
 

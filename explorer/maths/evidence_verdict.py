@@ -24,7 +24,7 @@ def plus_minus(mean: float, std: float) -> str:
     """Write a mean and its deviation to the same decimals, two figures of the deviation at most."""
     digits = max(0, -floor(log10(std))) if 0 < std < inf else 2
     digits = min(digits + (digits < 2), 6)
-    return f"{mean:.{digits}f} ± {std:.{digits}f}".replace("-", "−")
+    return f"{round(mean, digits) + 0.0:.{digits}f} ± {std:.{digits}f}".replace("-", "−")
 
 
 def _against(short: str, score: Score) -> str:
@@ -179,8 +179,12 @@ def verdict_on_heads(overlap: Mapping[str, Spread], missing: Mapping[str, str]) 
 
 def _distribution(short: str, spread: Spread) -> str:
     def share(count: int) -> str:
-        return f"{count} ({100 * count / spread.heads:.0f} %)" if spread.heads else "0"
+        return f"{count} ({100 * count / spread.heads:.0f} %)"
 
+    if not spread.heads:
+        return f"Column-space overlap against {short}: z is not defined for any head."
+    if spread.heads == 1:
+        return f"Column-space overlap against {short}: z {number(spread.mean_z)} of one head."
     return (
         f"Column-space overlap against {short}: mean z {number(spread.mean_z)} over {spread.heads} heads, "
         f"spread {number(spread.std_z)}; {share(spread.above)} above 3 and {share(spread.below)} below −3; "

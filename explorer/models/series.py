@@ -47,14 +47,28 @@ def series_of(paths: Sequence[Path]) -> tuple[Member, ...]:
     """Return the members of the series that paths are; none where they are one checkpoint, or strangers.
 
     Several files are a series only where none is a part of a folder's model, and folders only where their
-    configs describe the same model.
+    configs describe the same model. A folder that is no checkpoint but holds one is a series of that one.
     """
     if len(paths) > 1 and not all(map(_stands_alone, paths)):
         return ()
     members = members_of(paths)
     configs = [_config(member.path) for member in members]
     alike = all(config == configs[0] for config in configs)
-    return members if len(members) > 1 and alike else ()
+    alone = len(members) == 1 and (members[0].path == paths[0] or is_checkpoint(paths[0]))
+    return () if alone or not alike else members
+
+
+def checkpoints_within(folder: Path) -> tuple[Path, ...]:
+    """Return the checkpoints of its own training that a model's folder holds, by step; none: fewer than two.
+
+    A trainer leaves them beside the model that it ends with, all with the same config.
+    """
+    if not (folder / "config.json").is_file():
+        return ()
+    own = _config(folder)
+    children = [child for child in sorted(folder.iterdir()) if (child / "config.json").is_file()]
+    found = members_of([child for child in children if _config(child) == own])
+    return tuple(member.path for member in found) if len(found) > 1 else ()
 
 
 def _inside(path: Path) -> list[Path]:

@@ -52,7 +52,8 @@ def z_map(whole: Whole, null: str, measure: str = "overlap") -> str:
 
 
 def _short(z: float) -> str:
-    return number(round(z, 1)) if math.isfinite(z) else "not defined"
+    """Write z with one decimal, and no minus before a zero."""
+    return f"{round(z, 1) + 0.0:.1f}".replace("-", "−") if math.isfinite(z) else "not defined"
 
 
 def _cell(x: float, y: float, width: float, z: float, ringed: bool, tip: str) -> list[str]:
@@ -63,7 +64,7 @@ def _cell(x: float, y: float, width: float, z: float, ringed: bool, tip: str) ->
     ]
     if width > 28 and math.isfinite(z):
         kind = "inside light" if abs(z) > LARGEST_Z * 0.45 else "inside"
-        parts.append(text(kind, x + width / 2, y + 15, number(round(z, 1)), "middle"))
+        parts.append(text(kind, x + width / 2, y + 15, _short(z), "middle"))
     return parts
 
 

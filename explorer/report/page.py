@@ -16,6 +16,7 @@ from explorer.report.figures_parts import (
     spectrum_figure,
 )
 from explorer.report.page_tables import heads_table, health_table, measures_table
+from explorer.report.page_words import parameters_in_words
 from explorer.report.style import STYLE
 from explorer.report.whole import Whole, versions
 
@@ -89,7 +90,11 @@ def _incomplete(whole: Whole) -> str:
         else ""
     )
     failed = [f"{done.unit.name}: {done.failure}" for done in whole.failures]
-    return text + (f"<p class='failed'>{len(failed)} parts failed:</p>{_list(failed)}" if failed else "")
+    return text + (
+        f"<p class='failed'>{len(failed)} of {len(whole.units)} parts failed:</p>{_list(failed)}"
+        if failed
+        else ""
+    )
 
 
 def _against_nulls(whole: Whole) -> Iterable[str]:
@@ -104,13 +109,15 @@ def _against_nulls(whole: Whole) -> Iterable[str]:
         "all there is; hairlines at ±3."
     )
     yield _section("Distribution over heads", caption, _row([z_histogram(whole, null) for null in nulls]))
-    keys = "".join(
-        f"<i class='key {null}'></i>{escape(NULL_BY_KEY[null].short)}, middle 95 % of draws"
+    entries = {"point observed": "V itself"} | {
+        null: f"{NULL_BY_KEY[null].short}, middle 95 % of draws"
         for null in nulls
         if null in ("permutation", "projection")
-    )
-    legend = (
-        f"<i class='key point observed'></i>V itself {keys} <i class='key reference'></i>chance, Dv/(N − 1)"
+    }
+    entries["reference"] = "chance, Dv/(N − 1)"
+    legend = "".join(
+        f"<span class='entry'><i class='key {kind}'></i>{escape(words)}</span>"
+        for kind, words in entries.items()
     )
     yield _section(
         "Each head beside its draws",
@@ -144,8 +151,8 @@ def _parts(whole: Whole) -> Iterable[str]:
 
 
 def _parameters(whole: Whole) -> str:
-    items = [f"{name}: {value}" for name, value in whole.parameters().items()]
-    items += [f"{name} {version}" for name, version in versions().items()]
+    made_by = ", ".join(f"{name} {version}" for name, version in versions().items())
+    items = [*parameters_in_words(whole), f"Computed by {made_by}"]
     meanings = [
         f"{measure.label}: {measure.meaning}" for measure in MEASURES if not measure.key.endswith("_axes")
     ]

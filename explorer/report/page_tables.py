@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
+from textwrap import wrap
 
 import numpy as np
 
@@ -33,6 +34,13 @@ def _figure(value: float) -> str:
     return number(value) if math.isfinite(value) else "–"
 
 
+def _with_spread(mean: float, deviation: float) -> str:
+    """Write a mean and its deviation to the same decimals; a figure alone has no deviation."""
+    if math.isfinite(mean) and math.isfinite(deviation):
+        return plus_minus(mean, deviation)
+    return _figure(mean)
+
+
 def measures_table(whole: Whole) -> str:
     """Return every measure, over heads, against every null."""
     nulls = whole.nulls()
@@ -44,19 +52,16 @@ def measures_table(whole: Whole) -> str:
         deviation = float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
         found = [whole.spread(null, key) for null in nulls]
         cells = [
-            f"{_figure(each.mean_z)} ± {_figure(each.std_z)}\n{each.above}/{each.below} · "
+            f"{_with_spread(each.mean_z, each.std_z)}\n{each.above}/{each.below} · "
             f"{each.discoveries}/{each.discoveries_below}"
             for each in found
         ]
         draws = max(
             (each.draws for null, each in zip(nulls, found, strict=True) if null != "untrained"), default=0
         )
-        label = measure.label.replace(", ", "\n", 1)
-        rows.append([label, plus_minus(float(values.mean()), deviation), *cells, str(draws)])
-    labels = (
-        NULL_BY_KEY[null].label.replace(" of the ", "\nof the ").replace(" on the ", "\non the ")
-        for null in nulls
-    )
+        label = measure.label.replace(", ", "\n")
+        rows.append([label, _with_spread(float(values.mean()), deviation), *cells, str(draws)])
+    labels = ("\n".join(wrap(NULL_BY_KEY[null].label, 16)) for null in nulls)
     return _table(["measure", "V and V*", *labels, "draws"], rows)
 
 

@@ -12,7 +12,9 @@ from explorer import __version__
 from explorer.errors import GramscopeError
 from explorer.maths.evidence_draws import Draws
 from explorer.models.base import Source
-from explorer.models.series import members_of
+from explorer.models.checkpoint import has_usual_name
+from explorer.models.huggingface import display_name
+from explorer.models.series import series_of
 from explorer.params import Input
 from explorer.units import stamp
 
@@ -21,7 +23,8 @@ MOST_FROM_A_FILE = 16
 LAYERS_AT_ONCE = 8
 """Layers that one forward pass keeps."""
 CONTROLS, SAMPLE = "controls", "sample"
-"""Stand for the built-in controls, and the embedded sample, in place of a path."""
+BUILT_IN = {CONTROLS: "the built-in controls", SAMPLE: "the built-in sample"}
+"""Stand for the built-in controls, and the embedded sample, in place of a path; and their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,8 @@ class Unit:
     @property
     def key(self) -> str:
         """What the numbers depend on, as a file name: equal keys have equal numbers."""
-        parts = asdict(replace(self, sample=0, group=(), device=""))
+        made_of = replace(self.checkpoint, label="", step=0)
+        parts = asdict(replace(self, checkpoint=made_of, sample=0, group=(), device=""))
         parts["files"] = [stamp(Path(path)) for path in (self.checkpoint.path, self.input.path) if path]
         parts["version"] = __version__
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
@@ -99,15 +103,38 @@ def checkpoints_of(paths: Sequence[str | Path]) -> tuple[Checkpoint, ...]:
     Raises
     ------
     GramscopeError
-        If there is nothing at a path.
+        If there is nothing at a path, or several are not checkpoints of one training.
     """
-    if named := [str(given) for given in paths if str(given) in (CONTROLS, SAMPLE)]:
-        return (Checkpoint(named[0], named[0], 0),)
+    if known := [str(given) for given in paths if str(given) in BUILT_IN]:
+        return (Checkpoint(known[0], BUILT_IN[known[0]], 0),)
     for given in paths:
         if not Path(given).exists():
             raise GramscopeError(f"There is nothing at {given}. Give a checkpoint, or a folder of them.")
-    members = members_of([Path(given).absolute() for given in paths])
-    return tuple(Checkpoint(str(member.path), member.path.name, member.step) for member in members)
+    absolute = [Path(given).absolute() for given in paths]
+    members = series_of(absolute)
+    if not members and len(absolute) > 1:
+        raise GramscopeError(
+            "These are not checkpoints of one training. Give one checkpoint, several of one model, or a "
+            "folder of them."
+        )
+    if not members:
+        return (Checkpoint(str(absolute[0]), labels_of(absolute)[0], 0),)
+    labels = labels_of([member.path for member in members])
+    named = zip(members, labels, strict=True)
+    return tuple(Checkpoint(str(member.path), label, member.step) for member, label in named)
+
+
+def labels_of(paths: Sequence[Path]) -> list[str]:
+    """Name checkpoints by the ends of their paths, as far as that tells them apart."""
+    for name in (_short, lambda path: f"{path.parent.name}/{path.name}", str):
+        labels = [name(path) for path in paths]
+        if len(set(labels)) == len(labels):
+            break
+    return labels
+
+
+def _short(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}" if has_usual_name(path) else display_name(path)
 
 
 def inputs_of(source: Source, inputs: Sequence[Input], samples: int | None) -> tuple[Input, ...]:

@@ -63,9 +63,9 @@ svg text.light { fill: #FFFFFF; }
   background: var(--c);
 }
 .key.point { width: 7px; height: 7px; border-radius: 50%; }
-.key.open { background: none; border: 1.4px solid var(--c); width: 8px; height: 8px; }
+.entry { display: inline-block; margin-right: 16px; }
 table { border-collapse: collapse; margin: 8px 0; }
-th, td { text-align: right; padding: 2px 10px 2px 0; white-space: nowrap; font-weight: 400;
+th, td { text-align: right; padding: 2px 8px 2px 0; white-space: nowrap; font-weight: 400;
   vertical-align: top; line-height: 1.35; }
 th { color: var(--secondary); border-bottom: 1px solid var(--hair); vertical-align: bottom; }
 th:first-child, td:first-child, td.words, th.words { text-align: left; }

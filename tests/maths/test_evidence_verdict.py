@@ -178,6 +178,16 @@ def test_the_distribution_over_heads_is_cited_and_not_only_its_mean() -> None:
     assert "Heads differ both ways" in text
 
 
+def test_one_head_has_no_spread_and_none_has_no_z() -> None:
+    alone = Spread(1, 5.0, math.nan, 1, 0, 1, 0, 1 / 201, 200)
+    text = verdict_on_heads({"permutation": alone}, {})
+    assert "against shuffled tokens: z 5.00 of one head." in text and "nan" not in text
+    assert "one head is no distribution" in text
+    none = Spread(0, math.nan, math.nan, 0, 0, 0, 0, 1 / 201, 200)
+    text = verdict_on_heads({"permutation": none}, {})
+    assert "z is not defined for any head" in text and "nan" not in text
+
+
 def test_a_mean_without_a_single_discovery_is_no_finding() -> None:
     assert replace(SPREAD, discoveries=0).standing == "level"
     assert replace(SPREAD, heads=1, std_z=math.nan).standing == "unknown"
@@ -190,3 +200,4 @@ def test_figures_have_the_digits_they_deserve() -> None:
     ]  # fmt: skip
     assert plus_minus(0.5371, 0.0081) == "0.537 ± 0.008"
     assert plus_minus(-0.5371, 0.0) == "−0.54 ± 0.00"
+    assert plus_minus(-0.004, 2.3) == "0.0 ± 2.3"
