@@ -118,12 +118,15 @@ class AnswerCurve:
         NaN where not computed yet.
     measure : str
         What they are: "probability of “7”, the true class", "cosine with …".
+    seconds : float or None
+        How long what is missing will take, where that can be told.
     """
 
     levels: Array
     softmax: Array
     exchanged: Array
     measure: str
+    seconds: float | None = None
 
     @property
     def done(self) -> int:

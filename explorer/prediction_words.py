@@ -36,12 +36,30 @@ def contamination_in_words(exchange: Exchange, p: Params, source: Source) -> str
     """Say what is contaminated and where; empty: nothing is."""
     if p.level == 0:
         return ""
+    level = f"{p.level:.3g} px" if p.contamination == "blur" else f"{100 * p.level:.3g} %"
     if ENTERS[p.contamination] == "attack":
-        return f"the input, attacked by {p.contamination.upper()} through the model as it is"
+        return f"the input, attacked by {p.contamination.upper()} through the model as it is, ε = {level}"
     if ENTERS[p.contamination] != "keys":
-        return f"the input ({p.contamination})"
+        return f"the input ({p.contamination}, {level})"
     what = "keys and values" if p.contaminate_values else "keys"
-    return f"the {what} of every head in {layers_in_words(exchange.layers, source.layers)}"
+    where = layers_in_words(exchange.layers, source.layers)
+    return f"the {what} of every head in {where} ({p.contamination}, {level})"
+
+
+def hidden_keys_in_words(source: Source, exchange: Exchange, p: Params) -> str:
+    """Say that a pursuit in the model reads keys that a query does not see; empty where there are none."""
+    mask = source.facts.get("mask", "none")
+    if not mask.startswith("causal") or not (exchange.attention == "pcp" or _takes_mu(exchange, p)):
+        return ""
+    what = "μ is taken over" if exchange.attention == "rpc" else "The low-rank part is that of"
+    then = "so what is said of an earlier token depends on the keys after it"
+    if "sliding" in mask:
+        then += ", and a head differs from the same one on the other pages, which take what the query sees"
+    return f"{what} all keys of a head, those hidden by its mask ({mask}) too, {then}."
+
+
+def _takes_mu(exchange: Exchange, p: Params) -> bool:
+    return exchange.attention == "rpc" and p.mu is None
 
 
 def trained_with(source: Source, exchange: Exchange, p: Params) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
@@ -19,13 +20,20 @@ from explorer.exchanged import attention_of, contaminated, only_in, softmax
 from explorer.models.base import ShouldStop, Source, never
 from explorer.models.saying import Question, Speaker, ask
 from explorer.params import ENTERS, LEVEL_MAX, Params
-from explorer.prediction_words import contamination_in_words, exchange_in_words, trained_with
+from explorer.prediction_words import (
+    contamination_in_words,
+    exchange_in_words,
+    hidden_keys_in_words,
+    trained_with,
+)
 
 FEW = 12
 """Up to so many classes are shown all, in their own order."""
 TOP = 8
 LEVELS, SEEDS = 13, 3
 KEPT = 64
+ASKED = 2
+"""Contaminated inputs that are kept: one for the answers, one for the curve."""
 CASES = ((False, False), (False, True), (True, False), (True, True))
 """(contaminated, exchanged), in the order in which they are computed."""
 
@@ -44,6 +52,7 @@ class Predictor:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._said: OrderedDict[Hashable, Tensor] = OrderedDict()
+        self._asked: OrderedDict[Hashable, Question] = OrderedDict()
         self._lock = threading.Lock()
 
     def predict(
@@ -82,7 +91,7 @@ class Predictor:
                 exchange=exchange_in_words(exchange, p, speaker),
                 contamination=contamination_in_words(exchange, p, speaker),
                 label=trained_with(speaker, exchange, p),
-                notes=tuple(filter(None, (question.note,))),
+                notes=tuple(filter(None, (question.note, hidden_keys_in_words(speaker, exchange, p)))),
                 true=None if question.truth is None else question.name(question.truth),
                 answers=dict(answers),
             )
@@ -97,21 +106,26 @@ class Predictor:
         """Follow one number of the answer over the levels, seed by seed, one yield a level.
 
         It is the probability of the true answer; of what clean softmax says, where that is not known; or
-        the cosine with clean softmax's embedding. Raises as `predict`.
+        the cosine with clean softmax's embedding. There is one seed where nothing is drawn. Raises as
+        `predict`.
         """
         speaker, question = self._begin(p, place)
-        most = LEVEL_MAX[p.contamination]
+        most, seeds = LEVEL_MAX[p.contamination], SEEDS if p.is_drawn else 1
         levels = [most * (i / (LEVELS - 1)) ** 1.5 for i in range(LEVELS)]
         first = self._say(speaker, question, p, exchange, False, False, should_stop)
         measure = _measure(question, first)
-        found = {exchanged: np.full((SEEDS, LEVELS), np.nan) for exchanged in (False, True)}
-        for s in range(SEEDS):
+        found = {exchanged: np.full((seeds, LEVELS), np.nan) for exchanged in (False, True)}
+        spent: list[float] = []
+        for s in range(seeds):
             for i, level in enumerate(levels):
-                at = p.but(level=level, seed=p.seed + s)
+                at, begin = p.but(level=level, seed=p.seed + s), time.monotonic()
                 for exchanged, values in found.items():
                     said = self._say(speaker, question, at, exchange, level > 0, exchanged, should_stop)
                     values[s, i] = _number(question, said, first)
-                yield AnswerCurve(np.array(levels), found[False].copy(), found[True].copy(), measure)
+                if level > 0:
+                    spent.append(time.monotonic() - begin)
+                left = sum(spent) / len(spent) * (seeds * (LEVELS - 1) - len(spent)) if spent else None
+                yield AnswerCurve(np.array(levels), found[False].copy(), found[True].copy(), measure, left)
 
     def _begin(self, p: Params, place: int | None) -> tuple[Speaker, Question]:
         stages.use_threads()
@@ -161,11 +175,26 @@ class Predictor:
         if dirty and ENTERS[p.contamination] == "keys":
             attend = contaminated(attend, p, source.symmetric)
         elif dirty:
-            input = replace(p.input, change=p.change)
-            question = ask(source, input, device, clean=question, should_stop=should_stop)
+            question = self._ask_again(source, question, p, device, should_stop)
         handler = only_in(exchange.layers, attend, should_stop)
         with torch.no_grad(), source.attending(handler, range(source.layers)):
             return question.say(device)
+
+    def _ask_again(
+        self, source: Speaker, clean: Question, p: Params, device: torch.device, should_stop: ShouldStop
+    ) -> Question:
+        """Ask of the contaminated input; both attentions read the same, which an attack computes once."""
+        key = (p.input, p.change, clean.place, device)
+        with self._lock:
+            question = self._asked.get(key)
+        if question is None:
+            input = replace(p.input, change=p.change)
+            question = ask(source, input, device, clean=clean, should_stop=should_stop)
+        with self._lock:
+            self._asked[key] = question
+            if len(self._asked) > ASKED:
+                self._asked.popitem(last=False)
+        return question
 
 
 def _contamination_of(p: Params) -> Hashable:

@@ -20,6 +20,7 @@ from explorer.streams import ShouldStop, Stream
 from explorer.ui.controls import Controls
 from explorer.ui.messages import report
 from explorer.ui.panel import Panel
+from explorer.ui.progress import LONG_S, duration
 from explorer.views.picture import Picture, Provenance
 from explorer.views.predictions import PredictionsView
 from explorer.views.predictions_curve import PredictionsCurveView
@@ -30,9 +31,15 @@ if TYPE_CHECKING:
 
 REST_MS = 300
 """The hand rests when nothing has changed for so long: the curve, and what is slow, begins."""
+LATE_MS = 250
+"""A picture of something else than what is asked stays for so long, and no longer."""
 KEPT = 8
+SURE = 4
+"""A curve that is further than one part in so many is finished, however long it takes."""
 NO_MODEL = "These are heads without a model around them: nothing is said. Open a checkpoint or the sample."
 NOT_YET = "Nothing is asked yet. Open a model or the sample: what it says appears here."
+ASKED = "The model is being asked."
+WAITS = "The curve begins when the hand rests."
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,10 @@ class _Request:
     def without_level(self) -> _Request:
         """Return what the curve depends on."""
         return _Request(self.params.but(level=0.0), self.exchange, self.place)
+
+
+_Drawn = tuple["Source | None", _Request]
+"""Whom a picture is of, and what was asked, but for the level."""
 
 
 class ModelPage(QWidget):
@@ -78,9 +89,13 @@ class ModelPage(QWidget):
         self._shown: _Request | None = None
         self._waiting: _Request | None = None
         self._curve_of: _Request | None = None
+        self._drawn: dict[Picture, _Drawn] = {}
+        self._agreed: _Drawn | None = None
         self._kept: OrderedDict[tuple[Source | None, _Request], AnswerCurve] = OrderedDict()
         self._rest = QTimer(self, interval=REST_MS, singleShot=True)
         self._rest.timeout.connect(self._at_rest)
+        self._late = QTimer(self, interval=LATE_MS, singleShot=True)
+        self._late.timeout.connect(self._clear)
         self._answers = Stream("answers", inline=inline, parent=self)
         self._curves = Stream("answer-curves", inline=inline, parent=self)
         self._connect(runner)
@@ -109,15 +124,18 @@ class ModelPage(QWidget):
         self._answers.finished.connect(self._next)
         self._answers.failed.connect(self._fail)
         self._answers.running_changed.connect(self.predictions.working)
-        self._answers.running_changed.connect(self.predictions.chooser.working)
+        self._answers.running_changed.connect(self.predictions.chooser.asking.working)
         self._curves.item.connect(self._show_curve)
         self._curves.failed.connect(self._fail_curve)
         self._curves.running_changed.connect(self.curve.working)
+        self._curves.running_changed.connect(self.curve.asking.working)
         runner.busy_changed.connect(self._curves.hold)
         chooser = self.predictions.chooser
         chooser.changed.connect(self._follow)
-        chooser.cancelled.connect(self._cancel)
-        chooser.again.connect(self._ask_again)
+        chooser.asking.cancelled.connect(self._cancel)
+        chooser.asking.begun.connect(self._ask_again)
+        self.curve.asking.cancelled.connect(self._cancel_curve)
+        self.curve.asking.begun.connect(self._agree)
         self._state.source_changed.connect(self._on_source)
         self._state.params_changed.connect(self._follow)
         self._state.selection_changed.connect(self._follow)
@@ -125,6 +143,7 @@ class ModelPage(QWidget):
     def stop(self) -> None:
         """Stop everything that runs, and wait for it."""
         self._rest.stop()
+        self._late.stop()
         for stream in (self._answers, self._curves):
             stream.close()
 
@@ -148,6 +167,7 @@ class ModelPage(QWidget):
 
     def _forget(self) -> None:
         self._rest.stop()
+        self._late.stop()
         self._answers.cancel()
         self._curves.cancel()
         self._running = self._waiting = self._shown = self._curve_of = None
@@ -157,15 +177,41 @@ class ModelPage(QWidget):
         self._answers.cancel()
         self._curves.cancel()
         self._shown, self._running, self._waiting = self._running, None, None
+        self.predictions.chooser.asking.offer("Ask again", "cancelled")
 
     def _ask_again(self) -> None:
         self._shown = self._curve_of = None
         self._follow()
 
+    def _cancel_curve(self) -> None:
+        self._curves.cancel()
+        self.curve.asking.offer("Begin again", "cancelled")
+
+    def _agree(self) -> None:
+        """Compute the curve however long it takes."""
+        self._agreed = self._asked
+        self._curve_of = None
+        self._at_rest()
+
+    @property
+    def _asked(self) -> _Drawn | None:
+        """What the present parameters ask for, but for the level."""
+        try:
+            return self._state.source, self._request().without_level()
+        except GramscopeError:
+            return None
+
+    def _clear(self) -> None:
+        """Show no answer to another question than the one that is asked."""
+        for view, words in zip(self.views, (ASKED, WAITS), strict=True):
+            if self._drawn.get(view) != self._asked:
+                view.show_nothing(words)
+
     def _on_source(self) -> None:
         self._forget()
         self._predictors.clear()
         self._kept.clear()
+        self._agreed = None
         self._follow()
 
     def _follow(self, *_: object) -> None:
@@ -182,6 +228,7 @@ class ModelPage(QWidget):
         if request == (self._waiting or self._running or self._shown):
             return
         self._rest.start()
+        self._late.start()
         if request.without_level() != self._curve_of:
             self._curves.cancel()
         if self._running is not None and request.without_level() == self._running.without_level():
@@ -262,20 +309,36 @@ class ModelPage(QWidget):
         request = self._running
         if request is None:
             return
+        self._drawn[self.predictions] = self._state.source, request.without_level()
         self.predictions.show_answers(answers, request.exchange.attention, self._provenance(request))
-        self.predictions.chooser.tell(len(answers.answers), answers.wanted)
+        self.predictions.chooser.asking.tell(f"{len(answers.answers)} of {answers.wanted} answers")
 
     def _show_curve(self, curve: AnswerCurve) -> None:
         request = self._curve_of
         if request is None:
             return
         attention = request.exchange.attention
+        self._drawn[self.curve] = self._state.source, request
         self.curve.show_curve(curve, attention, request.params, self._provenance(request))
         self.curve.show_level(self._state.params.level)
+        self._tell_or_wait(curve)
         if curve.done == curve.wanted:
             self._kept[self._state.source, request] = curve
             if len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
+
+    def _tell_or_wait(self, curve: AnswerCurve) -> None:
+        """Say how long the curve will take; one that takes long waits until a person agrees."""
+        left = curve.seconds
+        if left is None or curve.done == curve.wanted:
+            return
+        long = left > LONG_S
+        begins = SURE * curve.done < curve.wanted
+        if long and begins and self._agreed != self._asked:
+            self._curves.cancel()
+            self.curve.asking.offer("Compute", f"the whole curve takes {duration(left)}")
+            return
+        self.curve.asking.tell(f"{duration(left)} left" if long else "")
 
     def _provenance(self, request: _Request) -> Provenance:
         source = self._state.source
@@ -283,6 +346,7 @@ class ModelPage(QWidget):
         return Provenance("" if source is None else source.name, params, f"on {request.params.device}")
 
     def _fail(self, error: Exception) -> None:
+        self._late.stop()
         self._shown, self._running, self._waiting = self._running, None, None
         self._curves.cancel()
         self._rest.stop()

@@ -5,30 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, QTimer, Signal
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QLabel, QLineEdit, QWidget
 
 from explorer.answers import ATTENTIONS, WHERE, Attention, Exchange, parse_layers
+from explorer.views.asking import Asking
 
 TYPED = "these layers:"
-PATIENCE_MS = 300
-"""Work that is done sooner shows no progress: it would only flicker."""
 
 
 class ExchangeChooser(QWidget):
     """Attention, layers, and how far the asking is.
 
+    Attributes
+    ----------
+    asking : Asking
+
     Signals
     -------
     changed()
         A person chose something else.
-    cancelled(), again()
-        A person wants the asking to stop, or to begin once more.
     """
 
     changed = Signal()
-    cancelled = Signal()
-    again = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,37 +55,23 @@ class ExchangeChooser(QWidget):
         self.layers.setPlaceholderText("0, 3-5")
         self.layers.setAccessibleName("Numbers of the layers")
         self.layers.setToolTip("Numbers and ranges, as 0, 3-5; press Return")
-        self.progress = QLabel()
-        self.progress.setProperty("role", "secondary")
-        self.button = QToolButton()
-        self._show_soon = QTimer(self, interval=PATIENCE_MS, singleShot=True)
-        self._show_soon.timeout.connect(lambda: self._offer("Cancel"))
+        self.asking = Asking()
         self._lay_out()
         self._connect()
 
     def _lay_out(self) -> None:
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        for widget in (
-            self.attention,
-            self.s,
-            QLabel("in"),
-            self.where,
-            self.layers,
-            self.progress,
-            self.button,
-        ):
+        for widget in (self.attention, self.s, QLabel("in"), self.where, self.layers, self.asking):
             row.addWidget(widget)
         self.s.setVisible(False)
         self.layers.setVisible(False)
-        self.button.setVisible(False)
 
     def _connect(self) -> None:
         self.attention.currentIndexChanged.connect(self._choose)
         self.where.currentIndexChanged.connect(self._choose)
         self.s.valueChanged.connect(self._choose)
         self.layers.editingFinished.connect(self._choose)
-        self.button.clicked.connect(self._press)
 
     def _choose(self) -> None:
         self._show_fitting()
@@ -134,33 +119,3 @@ class ExchangeChooser(QWidget):
             self.s.setValue(options.get("s", self.s.value()))
             self.layers.setText(options.get("layers", self.layers.text()))
         self._show_fitting()
-
-    def working(self, on: bool) -> None:
-        """Offer to cancel what runs for longer than a moment."""
-        if on:
-            if not self._show_soon.isActive():
-                self._show_soon.start()
-            return
-        self._show_soon.stop()
-        self.button.setVisible(False)
-        self.progress.clear()
-
-    def tell(self, done: int, wanted: int) -> None:
-        """Say how many answers are there, while they are waited for."""
-        if self.button.isVisible():
-            self.progress.setText(f"{done} of {wanted} answers")
-
-    def _offer(self, what: str) -> None:
-        self.button.setText(what)
-        self.button.setAccessibleName(what)
-        self.button.setVisible(True)
-
-    def _press(self) -> None:
-        if self.button.text() == "Cancel":
-            self.cancelled.emit()
-            self._offer("Ask again")
-            self.progress.setText("cancelled")
-        else:
-            self.button.setVisible(False)
-            self.progress.clear()
-            self.again.emit()

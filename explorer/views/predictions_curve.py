@@ -10,11 +10,12 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainterPath, QPen, QPolygonF
-from PySide6.QtWidgets import QGraphicsPathItem
+from PySide6.QtWidgets import QGraphicsPathItem, QWidget
 
 from explorer.answers import ATTENTIONS, AnswerCurve, Attention
 from explorer.params import LEVEL_MAX, Params
 from explorer.ui.theme import SOFTMAX, clean_brush, pen, scheme, softmax_pen
+from explorer.views.asking import Asking
 from explorer.views.picture import Picture, Provenance, Table
 from explorer.views.plot import Plot
 from explorer.views.points import Points
@@ -34,14 +35,16 @@ class PredictionsCurveView(Picture):
     help = (
         "One number of the model's answer over the level of contamination: the probability of the true "
         "answer; of what clean softmax says, where the truth is not known; or the cosine with clean "
-        "softmax's embedding. Lines are means and bands the range over three seeds. It is one input's "
-        "answer, not the model's accuracy: many inputs are needed for that. The chosen attention starts "
-        "low where the checkpoint was not trained for it: compare how the curves fall, and where they start. "
+        "softmax's embedding. Lines are means and bands the range over three seeds, where anything is "
+        "drawn. It is one input's answer, not the model's accuracy: many inputs are needed for that. The "
+        "chosen attention starts low where the checkpoint was not trained for it: compare how the curves "
+        "fall, and where they start. "
         "Source of RPC: Teo and Nguyen, arXiv 2406.13762."
     )
 
     def __init__(self) -> None:
         super().__init__()
+        self.asking = Asking()
         self._attention: Attention = "rpc"
         self._from = Provenance("", {}, "")
         self._params = Params()
@@ -61,6 +64,10 @@ class PredictionsCurveView(Picture):
         self.canvas.addItem(self.plot, 1, 0)
         self.plot_items = [self.plot]
         self.recolour()
+
+    def header_controls(self) -> QWidget:
+        """Return how far the curve is, with its button."""
+        return self.asking
 
     def _look(self) -> tuple[tuple[str, QPen], tuple[str, QPen]]:
         return (
@@ -117,7 +124,7 @@ class PredictionsCurveView(Picture):
         count = "" if curve.done == curve.wanted else f"{curve.done} of {curve.wanted} answers"
         self._strip.say(
             curve.measure, Part("softmax", line=softmax), Part(ATTENTIONS[self._attention], line=exchanged),
-            f"mean and range over {seeds} seeds", count,
+            f"mean and range over {seeds} seeds" if seeds > 1 else "nothing is drawn: one seed", count,
         )  # fmt: skip
 
     def reading_at(self, at: QPointF) -> str:

@@ -291,3 +291,44 @@ def test_a_contaminated_input_is_read_again_by_both_attentions(kind: Any) -> Non
     expected = source.predict(replace(p.input, change=p.change), CPU)
     np.testing.assert_allclose(found.answers[True, False].probabilities, expected, atol=1e-6)
     assert len(found.answers) == 4 and "the input" in found.contamination
+
+
+def test_what_is_not_drawn_has_a_curve_of_one_seed() -> None:
+    steps = list(Predictor(sample_source()).curve(Params(contamination="blur"), Exchange("rpc", (0,))))
+    last = steps[-1]
+    assert last.softmax.shape == (1, 13) and last.done == last.wanted == 26
+    assert steps[0].seconds is None and steps[1].seconds > 0 and last.seconds == 0
+
+
+def test_an_attack_is_computed_once_for_both_attentions(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, p = sample_source(), Params(contamination="pgd", level=0.1, steps=2)
+    attacked: list[Input] = []
+    original = DigitsSource.prepare
+
+    def prepare(self: DigitsSource, input: Input, *args: Any) -> Any:
+        attacked.extend([input] if input.change is not None else [])
+        return original(self, input, *args)
+
+    monkeypatch.setattr(DigitsSource, "prepare", prepare)
+    assert len(list(Predictor(source).predict(p, Exchange("rpc", (1,))))) == 4
+    assert len(attacked) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "attention", "words"),
+    [
+        ("gpt2", "rpc", ("μ is taken over all keys", "(causal)", "after it.")),
+        ("mistral", "rpc", ("sliding window of 5", "the same one on the other pages")),
+        ("gpt2", "pcp", ("The low-rank part is that of all keys",)),
+        ("gpt2", "symmetric", ()),
+        ("bert", "rpc", ()),
+    ],
+)
+def test_keys_that_a_mask_hides_count_in_the_model_and_that_is_said(
+    name: str, attention: Any, words: tuple[str, ...], tiny: Tiny
+) -> None:
+    source = opened(tiny(name))
+    first = next(Predictor(source).predict(Params(input=IDS), Exchange(attention, (0,))))
+    said = " ".join(first.notes)
+    assert all(word in said for word in words)
+    assert words or "all keys" not in said

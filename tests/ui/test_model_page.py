@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from explorer.answers import Exchange
+from explorer.answers import AnswerCurve, Exchange
 from explorer.app import build
 from explorer.models.recipes import Recipe
-from explorer.params import Params
+from explorer.params import Input, Params
 from explorer.predictions import Predictor
 from explorer.ui import export
 from explorer.ui.model_page import ModelPage
@@ -114,7 +115,7 @@ def test_layers_that_are_not_there_are_named_and_mended(window: MainWindow, qtbo
 def test_exact_pcp_waits_for_rest(window: MainWindow, qtbot: QtBot) -> None:
     page = page_of(window)
     page.predictions.set_options({"attention": "pcp", "where": "first layer"})
-    qtbot.waitUntil(lambda: "exact PCP" in answers_of(page).exchange)
+    qtbot.waitUntil(lambda: answers_of(page) is not None and "exact PCP" in answers_of(page).exchange)
     before = answers_of(page)
     window.state.update(level=0.2)
     assert answers_of(page) is before
@@ -218,15 +219,18 @@ def test_a_long_asking_is_cancelled_and_asked_again(
     monkeypatch.setattr(Predictor, "predict", slow)
     chooser = page.predictions.chooser
     chooser.attention.setCurrentIndex(1)
-    qtbot.waitUntil(chooser.button.isVisible)
-    assert begun.is_set() and chooser.button.text() == "Cancel"
-    qtbot.mouseClick(chooser.button, Qt.MouseButton.LeftButton)
-    assert chooser.progress.text() == "cancelled" and chooser.button.text() == "Ask again"
+    asking = page.predictions.chooser.asking
+    qtbot.waitUntil(asking.button.isVisible)
+    assert begun.is_set() and asking.button.text() == "Cancel"
+    qtbot.mouseClick(asking.button, Qt.MouseButton.LeftButton)
+    assert asking.progress.text() == "cancelled" and asking.button.text() == "Ask again"
     qtbot.waitUntil(lambda: not any(t.name == "gramscope-answers" for t in threading.enumerate()))
     monkeypatch.setattr(Predictor, "predict", original)
-    qtbot.mouseClick(chooser.button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "symmetric" in answers_of(page).exchange, timeout=10_000)
-    assert not chooser.button.isVisible()
+    qtbot.mouseClick(asking.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(
+        lambda: answers_of(page) is not None and "symmetric" in answers_of(page).exchange, timeout=10_000
+    )
+    assert not asking.button.isVisible()
 
 
 def test_closing_while_it_asks_leaves_no_thread(live: MainWindow, qtbot: QtBot) -> None:
@@ -238,3 +242,75 @@ def test_closing_while_it_asks_leaves_no_thread(live: MainWindow, qtbot: QtBot) 
     settle()
     QApplication.processEvents()
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("gramscope-")]
+
+
+def test_a_new_source_does_not_meet_the_answers_of_the_last_one(
+    live: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = page_of(live)
+    qtbot.waitUntil(page.is_complete, timeout=30_000)
+    go_on = threading.Event()
+    original = Predictor.predict
+
+    def slow(self: Predictor, *args: Any) -> Iterator[Any]:
+        go_on.wait(20)
+        yield from original(self, *args)
+
+    monkeypatch.setattr(Predictor, "predict", slow)
+    live.state.update(input=Input(index=5))
+    assert answers_of(page) is not None
+    qtbot.waitUntil(lambda: answers_of(page) is None)
+    assert "being asked" in page.predictions._sentence.text()
+    go_on.set()
+    qtbot.waitUntil(lambda: answers_of(page) is not None, timeout=10_000)
+    qtbot.waitUntil(page.is_complete, timeout=30_000)
+    assert page.curve.result.measure != "", "the curve is that of the new input"
+
+
+def test_a_drag_of_the_level_keeps_the_picture(window: MainWindow, qtbot: QtBot) -> None:
+    page = page_of(window)
+    window.state.update(level=0.1)
+    before = answers_of(page)
+    window.state.update(level=0.2)
+    page._clear()
+    assert answers_of(page) is not None and answers_of(page) is not before
+
+
+def test_a_long_curve_says_how_long_and_waits_for_a_person(
+    live: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = page_of(live)
+    original = Predictor.curve
+
+    def slow(self: Predictor, *args: Any) -> Iterator[AnswerCurve]:
+        for curve in original(self, *args):
+            threading.Event().wait(0.02)
+            yield (
+                curve if curve.seconds is None else replace(curve, seconds=2.0 * (curve.wanted - curve.done))
+            )
+
+    monkeypatch.setattr(Predictor, "curve", slow)
+    live.state.update(contamination="pgd", level=0.1, steps=1)
+    asking = page.curve.asking
+    qtbot.waitUntil(lambda: asking.button.text() == "Compute", timeout=20_000)
+    assert "takes about 2 min" in asking.progress.text()
+    assert page.curve.result.done < page.curve.result.wanted
+    qtbot.mouseClick(asking.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: asking.button.text() == "Cancel" and asking.button.isVisible(), timeout=20_000)
+    qtbot.waitUntil(lambda: "left" in asking.progress.text(), timeout=20_000)
+    qtbot.waitUntil(page.is_complete, timeout=30_000)
+    qtbot.waitUntil(lambda: not asking.button.isVisible())
+
+
+def test_a_curve_is_cancelled_and_begun_again(live: MainWindow, qtbot: QtBot) -> None:
+    page = page_of(live)
+    live.state.update(contamination="pgd", level=0.1, steps=20)
+    asking = page.curve.asking
+    qtbot.waitUntil(lambda: asking.button.text() == "Cancel" and asking.button.isVisible(), timeout=20_000)
+    qtbot.mouseClick(asking.button, Qt.MouseButton.LeftButton)
+    assert asking.progress.text() == "cancelled" and asking.button.text() == "Begin again"
+    known = 0 if page.curve.result is None else page.curve.result.done
+    qtbot.wait(400)
+    assert (0 if page.curve.result is None else page.curve.result.done) == known
+    qtbot.mouseClick(asking.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.curve.result is not None and page.curve.result.done > known, timeout=30_000)
