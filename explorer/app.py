@@ -15,7 +15,7 @@ from pyqtgraph.util.garbage_collector import GarbageCollector
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from explorer import __version__, logs, screen, threads
+from explorer import __version__, fallback, logs, screen, threads
 from explorer.preload import map_libraries
 from explorer.runner import Evaluate, Runner
 from explorer.state import State
@@ -34,11 +34,10 @@ from explorer.ui.window import MainWindow
 def _load() -> Evaluate:
     map_libraries()
     from explorer.analysis import Evaluator
-    from explorer.fallback import Fallback
 
     if not gc.get_freeze_count():  # what was imported stays: a full collection need not walk through it
         gc.freeze()
-    return Fallback(Evaluator(), messages.warning)
+    return Evaluator()
 
 
 def application() -> QApplication:
@@ -62,6 +61,7 @@ def build(*, inline: bool = False) -> MainWindow:
     inline : bool
         Compute on the calling thread; for tests.
     """
+    fallback.tell_to(messages.warning)
     state = State()
     runner = Runner(state, _load, inline=inline)
     window = MainWindow(state, runner, Opener(state, inline=inline))

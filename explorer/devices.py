@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from explorer import fallback
 from explorer.errors import GramscopeError
-
-_given_up: set[str] = set()
-
-
-def give_up(name: str) -> None:
-    """Compute on the CPU from now on wherever this device is asked for; see `explorer.fallback`."""
-    _given_up.add(name)
 
 
 def available() -> tuple[str, ...]:
@@ -25,7 +19,7 @@ def available() -> tuple[str, ...]:
 
 
 def choose(name: str) -> torch.device:
-    """Return the device of a name: "auto", "cpu", "cuda" or "mps".
+    """Return the device of a name: "auto", "cpu", "cuda" or "mps"; the CPU in the place of one that failed.
 
     Raises
     ------
@@ -34,7 +28,7 @@ def choose(name: str) -> torch.device:
     """
     devices = available()
     name = devices[0] if name == "auto" else name
-    if name in _given_up:
+    if name in fallback.lost:
         return torch.device("cpu")
     if name not in devices:
         raise GramscopeError(

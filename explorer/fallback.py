@@ -2,58 +2,98 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
-import torch
+from explorer.errors import GramscopeError
 
-from explorer.devices import choose, give_up
-from explorer.models.base import ShouldStop, Source, never
-from explorer.params import Params
+T = TypeVar("T")
+Tell = Callable[[str, str], object]
+WORDS = ("CUDA error", "CUDA driver", "MPS backend out of memory", "device-side assert")
 
-if TYPE_CHECKING:
-    from explorer.result import Result
+lost: set[str] = set()
+"""The devices on which nothing is computed any more, "cuda" or "mps"."""
+_lock = threading.Lock()
 
-Evaluate = Callable[[Params, Source, ShouldStop], "Iterator[Result]"]
-_FAILURES = (torch.OutOfMemoryError, getattr(torch, "AcceleratorError", torch.OutOfMemoryError))
-_WORDS = ("CUDA error", "CUDA driver", "MPS backend out of memory", "device-side assert")
+
+def _to_the_terminal(sentence: str, detail: str) -> None:
+    print(f"gramscope: {sentence}", file=sys.stderr)
+
+
+_tell: Tell = _to_the_terminal
+
+
+def tell_to(tell: Tell) -> None:
+    """Say to whom it is told that a GPU has failed, as a sentence and its details; at first the terminal."""
+    global _tell
+    _tell = tell
 
 
 def is_of_device(error: BaseException | None) -> bool:
     """Return whether an exception, or what it came from, says that a GPU failed and not the program."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return False
+    kinds = (torch.OutOfMemoryError, getattr(torch, "AcceleratorError", torch.OutOfMemoryError))
     while error is not None:
-        of_torch = isinstance(error, RuntimeError) and any(words in str(error) for words in _WORDS)
-        if of_torch or isinstance(error, _FAILURES):
+        of_torch = isinstance(error, RuntimeError) and any(words in str(error) for words in WORDS)
+        if of_torch or isinstance(error, kinds):
             return True
         error = error.__cause__
     return False
 
 
-class Fallback:
-    """Evaluates as another does, and on the CPU once the GPU has failed.
+def lasting(produce: Callable[[], Iterator[T]]) -> Iterator[T]:
+    """Yield what `produce()` does; from its beginning again, on the CPU, once a GPU has failed.
 
-    Parameters
-    ----------
-    evaluate : callable
-    tell : callable
-        Given a sentence and the details when that happens.
+    Whatever computes goes through here or through `lastingly`: the window's threads and the verbs of the
+    command line.
+
+    Raises
+    ------
+    GramscopeError
+        If what is needed was on a GPU that is gone.
     """
+    before = len(lost)
+    try:
+        yield from produce()
+    except Exception as error:
+        if not _give_up(error) and len(lost) == before:
+            raise
+    else:
+        return
+    try:
+        yield from produce()
+    except Exception as error:
+        if not is_of_device(error):
+            raise
+        raise GramscopeError(
+            "The model was on a GPU that is gone. Open it again: it is then computed on the CPU.",
+            f"{type(error).__name__}: {error}",
+        ) from error
 
-    def __init__(self, evaluate: Evaluate, tell: Callable[[str, str], object]) -> None:
-        self._evaluate, self._tell = evaluate, tell
 
-    def __call__(self, params: Params, source: Source, should_stop: ShouldStop = never) -> Iterator[Result]:
-        """Yield as the other does, from the beginning again after a failure of the GPU."""
-        try:
-            yield from self._evaluate(params, source, should_stop)
-        except Exception as error:
-            device = choose(params.device).type
-            if device == "cpu" or not is_of_device(error):
-                raise
-            give_up(device)
-            self._tell(
-                f"The {device.upper()} device ran out of memory or is gone: Gramscope computes on the CPU "
-                "until it is started again.",
-                f"{type(error).__name__}: {error}",
-            )
-            yield from self._evaluate(params, source, should_stop)
+def lastingly(work: Callable[[], T]) -> T:
+    """Return what `work()` does; see `lasting`."""
+    (done,) = lasting(lambda: iter((work(),)))
+    return done
+
+
+def _give_up(error: Exception) -> bool:
+    """Compute on the CPU from now on if the GPU has failed, and tell; return whether that is new."""
+    if not is_of_device(error):
+        return False
+    from explorer.devices import available
+
+    with _lock:
+        failed = {name for name in available() if name != "cpu"} - lost
+        lost.update(failed)
+    if failed:
+        _tell(
+            f"The {' and '.join(sorted(failed)).upper()} device ran out of memory or is gone: Gramscope "
+            "computes on the CPU until it is started again.",
+            f"{type(error).__name__}: {error}",
+        )
+    return bool(failed)

@@ -18,6 +18,7 @@ from torch.nn.functional import adaptive_max_pool2d
 from explorer import stages
 from explorer.devices import choose
 from explorer.errors import GramscopeError, Stopped
+from explorer.fallback import is_of_device
 from explorer.maths.attention import attention_weights
 from explorer.maths.contamination import contaminate
 from explorer.maths.evidence_alignment import column_basis
@@ -74,7 +75,7 @@ class Overviewer:
             if should_stop():
                 raise Stopped
             begin = time.perf_counter()
-            place = (id(source), layer, p.input, p.query, p.device)
+            place = (id(source), layer, p.input, p.query, choose(p.device))
             kept = self._kept.get((place, _of_change(p)))
             if kept is None or not overview.tokens:
                 overview, kept = self._compute(overview, layer, p, source, place, should_stop)
@@ -93,6 +94,8 @@ class Overviewer:
         try:
             view = _view(layer, p, source, should_stop)
         except GramscopeError as problem:
+            if is_of_device(problem):
+                raise
             return overview, LayerNumbers(layer, problem=str(problem))
         still = self._keep((place, None), lambda: _still(view, layer, should_stop))
         numbers = self._keep(

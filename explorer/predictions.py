@@ -145,7 +145,7 @@ class Predictor:
     ) -> Tensor:
         """Return what the model says in one case, from memory where it has been asked before."""
         key = (
-            p.input, question.place, p.device, exchange if exchanged else exchange.layers,
+            p.input, question.place, choose(p.device), exchange if exchanged else exchange.layers,
             (p.form, p.queries, p.lam, p.mu, p.iterations) if exchanged else None,
             _contamination_of(p) if dirty else None,
         )  # fmt: skip

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from explorer import threads
 from explorer.errors import Stopped
+from explorer.fallback import lasting
 from explorer.params import Params
 from explorer.state import State
 
@@ -128,9 +129,8 @@ class Runner(QObject):
 
         self._post(request, True)
         try:
-            if self._evaluate is None:
-                self._evaluate = self._load()
-            for result in self._evaluate(request.params, request.source, should_stop):
+            evaluate = self._evaluate = self._evaluate or self._load()
+            for result in lasting(lambda: evaluate(request.params, request.source, should_stop)):
                 self._post(request, result)
                 shown = True
                 if should_stop():

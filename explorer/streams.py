@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from explorer import threads
 from explorer.errors import Stopped
+from explorer.fallback import lasting
 
 ShouldStop = Callable[[], bool]
 Produce = Callable[[ShouldStop], Iterator[Any]]
@@ -86,7 +87,7 @@ class Stream(QObject):
             return number != self._number
 
         try:
-            for item in produce(should_stop):
+            for item in lasting(lambda: produce(should_stop)):
                 self._post(number, "item", item)
                 while not self._free.wait(0.05) and not should_stop():
                     pass

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from explorer import threads
 from explorer.errors import Stopped
+from explorer.fallback import lastingly
 
 Progress = Callable[[int, int, str], None]
 ShouldStop = Callable[[], bool]
@@ -76,7 +77,7 @@ class Task(QObject):
             self._news.emit(number, "progress", (done, total, what))
 
         try:
-            outcome = work(progress, lambda: number != self._number)
+            outcome = lastingly(lambda: work(progress, lambda: number != self._number))
         except Stopped:
             return
         except Exception as error:  # shown to the person, with its traceback

@@ -76,9 +76,9 @@ class Desk(threading.local):
         source = self.open(unit.checkpoint)
         if len(self.untrained) != unit.untrained:
             self.untrained = untrained_of(source, unit.untrained)
-        wanted = (unit.input, unit.group, unit.device, unit.untrained)
+        device = choose(unit.device)
+        wanted = (unit.input, unit.group, device, unit.untrained)
         if self.captured != wanted:
-            device = choose(unit.device)
             sources = (source, *self.untrained)
             self.captures = tuple(s.capture(unit.group, unit.input, device, should_stop) for s in sources)
             self.captured = wanted

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.errors import GramscopeError, Stopped
+from explorer.fallback import lastingly
 from explorer.models.base import ShouldStop, never
 from explorer.report.compute import DESK, Desk, Record, compute
 from explorer.report.plan import Unit
@@ -47,7 +48,7 @@ def attempt(unit: Unit, should_stop: ShouldStop = never, desk: Desk = DESK) -> D
         If `should_stop` said so.
     """
     try:
-        return Done(unit, compute(unit, should_stop, desk))
+        return Done(unit, lastingly(lambda: compute(unit, should_stop, desk)))
     except Stopped:
         raise
     except GramscopeError as error:
