@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,18 +35,18 @@ def _refuse_without_packages() -> None:
         )
 
 
-def _refuse_deep(path: Path, header: GgufHeader) -> None:
-    for name, value in header.numbers.items():
-        if name.endswith(".block_count") and value > header.blocks:
-            raise GramscopeError(
-                f"{path.name} says {name} {value:,}, and holds the tensors of {header.blocks} layers: it is "
-                "damaged. Copy it again."
-            )
+def _refuse_deep(path: Path, config: Any, header: GgufHeader) -> None:
+    if config.num_hidden_layers > header.blocks:
+        raise GramscopeError(
+            f"{path.name} is to be a model of {config.num_hidden_layers:,} layers, and holds the tensors of "
+            f"{header.blocks}: it is damaged. Copy it again."
+        )
 
 
 def _load(path: Path, header: GgufHeader) -> Loaded:
     place: dict[str, Any] = {"gguf_file": path.name, "local_files_only": True}
     config = transformers("models.auto.configuration_auto").AutoConfig.from_pretrained(path.parent, **place)
+    _refuse_deep(path, config, header)
     config.use_cache = False
     mapping = transformers("models.auto.modeling_auto").MODEL_FOR_CAUSAL_LM_MAPPING
     refuse_larger(mapping[type(config)], config, header.widest, header.stored)
@@ -57,8 +59,12 @@ def _load(path: Path, header: GgufHeader) -> Loaded:
 
 @contextmanager
 def _watching(path: Path, should_stop: ShouldStop, progress: Progress) -> Iterator[None]:
-    """Report the bytes of the tensors unpacked, where transformers would draw a bar in the terminal."""
-    unpacking = transformers("modeling_gguf_pytorch_utils")
+    """Report the bytes of the tensors unpacked, where transformers would draw a bar in the terminal.
+
+    It makes the table of tensors' names anew for every module of the model, which takes most of the time
+    for many layers; here it is made once.
+    """
+    names, unpacking = importlib.import_module("gguf"), transformers("modeling_gguf_pytorch_utils")
 
     def each(tensors: Sequence[Any], **_: Any) -> Iterator[Any]:
         done, total = 0, sum(int(tensor.n_bytes) for tensor in tensors)
@@ -69,11 +75,12 @@ def _watching(path: Path, should_stop: ShouldStop, progress: Progress) -> Iterat
             done += int(tensor.n_bytes)
             progress(done, total, f"reading {path.name}")
 
-    bar, unpacking.tqdm = unpacking.tqdm, each
+    bar, table = unpacking.tqdm, names.get_tensor_name_map
+    unpacking.tqdm, names.get_tensor_name_map = each, cache(table)
     try:
         yield
     finally:
-        unpacking.tqdm = bar
+        unpacking.tqdm, names.get_tensor_name_map = bar, table
 
 
 def _tokenizer(path: Path) -> Any:
@@ -106,7 +113,6 @@ def open_gguf(path: Path, should_stop: ShouldStop = never, progress: Progress = 
     try:
         read_through(path, should_stop)
         header = read_header(path)
-        _refuse_deep(path, header)
         with _watching(path, should_stop, progress):
             loaded = _load(path, header)
     except (GramscopeError, Stopped):
