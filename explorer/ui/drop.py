@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
@@ -14,6 +16,9 @@ from explorer.session import SUFFIX
 IMAGES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff"}
 TEXTS = {".txt", ".text"}
 TENSORS = {".npy"}
+WEIGHTS = {".safetensors", ".pt", ".pth", ".bin", ".ckpt", ".gguf", ".npz"}
+LOOKED_AT = 500
+"""Entries of a folder; a drag must not wait for more."""
 
 Intent = Callable[[Sequence[Path]], tuple[str, str]]
 
@@ -34,11 +39,23 @@ def intent(paths: Sequence[Path]) -> tuple[str, str]:
         return "input", "Use as input tensor"
     if suffix == SUFFIX:
         return "open", "Open session"
+    if len(paths) == 1 and _holds_images(paths[0]):
+        return "input", "Use as images, one after another"
     if len(paths) > 1 and all(path.is_dir() for path in paths):
         return "open", f"Open these {len(paths)} checkpoints as a series along training"
     if len(paths) > 1:
         return "open", f"Open these {len(paths)} files, as one checkpoint or a series"
     return "open", "Open as checkpoint"
+
+
+def _holds_images(folder: Path) -> bool:
+    """Whether a folder holds images and no checkpoint, as far as its first entries tell."""
+    if not folder.is_dir():
+        return False
+    with os.scandir(folder) as entries:
+        names = [Path(entry.name) for entry in islice(entries, LOOKED_AT)]
+    kinds = {name.suffix.lower() for name in names}
+    return bool(kinds & IMAGES) and not kinds & WEIGHTS and Path("config.json") not in names
 
 
 class DropZone(QLabel):

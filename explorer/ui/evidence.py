@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator
 from html import escape
 from pathlib import Path
@@ -30,7 +31,7 @@ from explorer.ui.evidence_fields import EvidenceFields
 from explorer.ui.messages import info, offer, report
 from explorer.ui.opener import Opener
 from explorer.ui.panel import Panel
-from explorer.ui.progress import TaskProgress
+from explorer.ui.progress import LONG_S, TaskProgress, duration
 from explorer.ui.robustness import paced
 from explorer.views.evidence_base import EvidencePicture
 from explorer.views.evidence_gamma import EvidenceGamma
@@ -147,7 +148,7 @@ class EvidencePage(QWidget):
         docks.splitDockWidget(gamma, norms, Qt.Orientation.Horizontal)
         docks.splitDockWidget(norms, pair, Qt.Orientation.Horizontal)
         docks.resizeDocks([above, beside], [1000, 1000], Qt.Orientation.Horizontal)
-        docks.resizeDocks([gamma, norms, pair], [1000, 1000, 1150], Qt.Orientation.Horizontal)
+        docks.resizeDocks([gamma, norms, pair], [800, 1000, 1300], Qt.Orientation.Horizontal)
         docks.resizeDocks([above, gamma], [1000, 1000], Qt.Orientation.Vertical)
         return docks
 
@@ -160,10 +161,13 @@ class EvidencePage(QWidget):
 
     def _connect(self, runner: Runner) -> None:
         state = self._state
-        self._rest.timeout.connect(self._begin)
+        self._rest.timeout.connect(lambda: self._begin())
         self.fields.changed.connect(lambda: self._rest.start())
         self.fields.again.clicked.connect(self._begin_again)
         self.fields.report.clicked.connect(self.ask_where_to_report)
+        self.fields.series_wanted.connect(
+            lambda paths: self._opener.open_paths([Path(path) for path in paths])
+        )
         self.map.head_chosen.connect(lambda layer, head: state.update(layer=layer, head=head, query=None))
         self.map.head_opened.connect(self._open_head)
         self.map.measure_changed.connect(self.heads.show_measure)
@@ -223,6 +227,7 @@ class EvidencePage(QWidget):
         self._say()
         self.fields.nulls["untrained"].setEnabled(hasattr(source, "untrained"))
         self.fields.offer_series(0)
+        self.fields.offer_within(())
         self._read_from = None
 
     def _on_params(self, params: Params) -> None:
@@ -240,10 +245,10 @@ class EvidencePage(QWidget):
 
     def _begin_again(self) -> None:
         self._of = None
-        self._begin()
+        self._begin(agreed=math.inf)
 
-    def _begin(self) -> None:
-        """Measure what is asked for, unless that runs or is there already."""
+    def _begin(self, agreed: float = LONG_S) -> None:
+        """Measure what is asked for, unless that runs or is there already, or takes longer than agreed."""
         state = self._state
         source, params, asked, origin = state.source, state.params, self.fields.asked, self._opener.origin
         of = (source, params.input, params.device, asked)
@@ -256,7 +261,7 @@ class EvidencePage(QWidget):
             from explorer import evidence
 
             work = evidence.plan(source, origin, params, asked)
-            yield from paced(evidence.measure(work, kept, should_stop), PACE_S)
+            yield from paced(evidence.measure(work, kept, should_stop, agreed), PACE_S)
 
         self._progress.announce("Measuring")
         self.stream.run(produce)
@@ -264,6 +269,7 @@ class EvidencePage(QWidget):
     def _show(self, findings: Findings) -> None:
         self.findings = findings
         self.fields.offer_series(findings.series)
+        self.fields.offer_within(findings.within)
         if findings.done == 0 and findings.seconds is not None:
             self._progress.announce(f"Measuring {findings.total} layers", findings.seconds)
         else:
@@ -327,7 +333,9 @@ class EvidencePage(QWidget):
 
             return evidence.report(source, origin, params, asked, folder, kept, progress, should_stop)
 
-        self._report_progress.announce("Writing the report")
+        found = self.findings
+        left = None if found is None or found.complete else found.seconds
+        self._report_progress.announce("Writing the report", left)
         self.reporting.run(work)
 
     def _reported(self, outcome: Any) -> None:
@@ -355,6 +363,9 @@ def _done_of(findings: Findings) -> str:
 
 def verdict_text(findings: Findings | None, params: Params) -> str:
     """Return what the numbers say, of all heads and of the chosen one, as rich text."""
+    if findings is not None and findings.waits and findings.seconds is not None:
+        takes = f"Measuring {findings.total - findings.done} layers takes {duration(findings.seconds)}."
+        return f"<b>{takes}</b> Press Measure to begin, or ask for fewer draws or nulls first."
     if findings is None or not findings.whole.records:
         return "Measuring: what the numbers say appears here."
     *parts, conclusion = findings.sentences

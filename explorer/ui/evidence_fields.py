@@ -43,20 +43,27 @@ class EvidenceFields(QScrollArea):
     nulls, families : dict of str to QCheckBox
     cheap, costly, seed, inputs : QSpinBox
     series : QCheckBox
+    beside : QLabel
+    within : QPushButton
+        Say that checkpoints lie in the model's own folder, and open them; hidden where there are none.
     again, report : QPushButton
 
     Signals
     -------
     changed(Asked)
         After a person changed it.
+    series_wanted(list of str)
+        Checkpoints that should be opened as a series.
     """
 
     changed = Signal(object)
+    series_wanted = Signal(list)
 
     def __init__(self, measuring: TaskProgress, reporting: TaskProgress) -> None:
         super().__init__()
         self.asked = Asked()
         self._checkpoints = 0
+        self._within: tuple[str, ...] = ()
         self.setWidgetResizable(True)
         self.setFixedWidth(256)
         self.setObjectName("controls")
@@ -126,6 +133,15 @@ class EvidenceFields(QScrollArea):
         self.series.toggled.connect(self._read)
         self.series.hide()
         self._layout.addWidget(self.series)
+        self.beside = QLabel()
+        self.beside.setWordWrap(True)
+        self.beside.setProperty("role", "secondary")
+        self.within = QPushButton()
+        self.within.setToolTip("Open them instead of this model: the last one is shown, all can be measured.")
+        self.within.clicked.connect(lambda: self.series_wanted.emit(list(self._within)))
+        for widget in (self.beside, self.within):
+            widget.hide()
+            self._layout.addWidget(widget)
         self._show_asked()
 
     def _form(self) -> QFormLayout:
@@ -185,6 +201,19 @@ class EvidenceFields(QScrollArea):
         with QSignalBlocker(self.series):
             self.series.setChecked(checkpoints > 1)
         self._read()
+
+    def offer_within(self, checkpoints: tuple[str, ...]) -> None:
+        """Offer to open the checkpoints of its training that lie in the model's own folder, if any do."""
+        if checkpoints == self._within:
+            return
+        self._within = checkpoints
+        count = len(checkpoints)
+        self.beside.setText(
+            f"The model's folder also holds {count} checkpoints of its training. They are not measured here."
+        )
+        self.within.setText(f"Open the {count} as a series")
+        for widget in (self.beside, self.within):
+            widget.setVisible(count > 0)
 
     def _read(self) -> None:
         asked = replace(

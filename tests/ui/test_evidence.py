@@ -31,7 +31,15 @@ def show_evidence(window: MainWindow) -> EvidencePage:
     page.fields.costly.setValue(2)
     window.pages.show_page(place)
     settle()
+    if page.findings is not None and page.findings.waits:
+        measure(page)
     return page
+
+
+def measure(page: EvidencePage) -> None:
+    """Ask for what is missing, however long it takes."""
+    page.fields.again.click()
+    settle()
 
 
 @pytest.fixture
@@ -46,8 +54,7 @@ def open_control(window: MainWindow, text: str) -> EvidencePage:
     small = {"tokens": 64, "dim": 8}
     window.open_recipe(Recipe(values=window.state.source.recipe.values, **small))
     page = show_evidence(window)
-    page._begin()
-    settle()
+    measure(page)
     return page
 
 
@@ -67,8 +74,7 @@ def test_values_that_are_v_star_are_found_and_gaussian_ones_are_not(window: Main
 def test_too_few_draws_are_said_in_the_window(window: MainWindow) -> None:
     page = show_evidence(window)
     page.fields.cheap.setValue(8)
-    page._begin()
-    settle()
+    measure(page)
     assert "8 draws do not suffice" in page.verdict.text()
 
 
@@ -118,36 +124,19 @@ def test_nulls_that_are_not_asked_for_are_not_drawn(window: MainWindow) -> None:
     page = show_evidence(window)
     for key in ("gaussian", "rotation"):
         page.fields.nulls[key].setChecked(False)
-    page._begin()
-    settle()
+    measure(page)
     assert page.findings.whole.nulls() == ["permutation", "projection"]
     page.fields.families["gamma"].setChecked(False)
-    page._begin()
-    settle()
+    measure(page)
     assert not page.findings.draws["permutation"]["gamma_relative"]
     assert page.findings.draws["permutation"]["kernel_cka_unit"] == 2
-
-
-def test_many_inputs_give_means_with_standard_errors(window: MainWindow) -> None:
-    page = show_evidence(window)
-    page.fields.inputs.setValue(3)
-    page._begin()
-    settle()
-    lines = {line.key: line for line in page.findings.inputs}
-    assert lines["overlap"].count == (3,) * 5
-    one = [page.findings.whole.heads()[0, head] for head in range(6)]
-    by_input = np.mean([[record["measures"]["overlap"] for record in head] for head in one], axis=0)
-    assert lines["overlap"].mean[0] == pytest.approx(by_input.mean())
-    assert lines["overlap"].error[0] == pytest.approx(by_input.std(ddof=1) / 3**0.5)
-    assert "n = 3 inputs" in page.inputs.words(page.findings)
 
 
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf", "csv", "json"])
 def test_every_panel_is_exported(window: MainWindow, kind: export.Format) -> None:
     page = show_evidence(window)
     page.fields.inputs.setValue(2)
-    page._begin()
-    settle()
+    measure(page)
     for view in [*page.pictures, page.pair]:
         if view is not page.series:
             assert len(export.export_bytes([view], kind)) > 200
@@ -174,44 +163,6 @@ def test_the_report_holds_what_the_page_measured(window: MainWindow, tmp_path: P
     assert (tmp_path / "out" / "report.html").stat().st_size > 10_000
 
 
-@pytest.fixture
-def series(tmp_path: Path) -> list[Path]:
-    """Heads of one training at three steps: values that become V*."""
-    paths = []
-    rng = np.random.default_rng(0)
-    from explorer.models.controls import prescribed_values, torch
-
-    keys = rng.normal(size=(2, 40, 6))
-    stars = np.stack([prescribed_values(torch.from_numpy(k), 6**-0.5).numpy() for k in keys])
-    for step, share in ((100, 0.0), (200, 0.7), (1000, 1.0)):
-        values = share * stars + (1 - share) * rng.normal(size=stars.shape)
-        path = tmp_path / f"step-{step}.npz"
-        np.savez(path, q=keys, k=keys, v=values)
-        paths.append(path)
-    return paths
-
-
-def test_checkpoints_dropped_together_become_a_series(
-    window: MainWindow, series: list[Path], tmp_path: Path
-) -> None:
-    window.take("open", list(reversed(series)))
-    settle()
-    assert window.state.source is not None and "1000" in window.state.source.name
-    page = show_evidence(window)
-    page._begin()
-    settle()
-    assert page.fields.series.isChecked() and "3 checkpoints" in page.fields.series.text()
-    lines = {line.key: line for line in page.findings.training}
-    assert lines["overlap"].x.tolist() == [100, 200, 1000]
-    assert (np.diff(lines["overlap"].mean) > 0).all()
-    assert lines["overlap"].mean[-1] == pytest.approx(1.0)
-    assert {"error", "learned", "output", "phi", "permutation"} <= lines.keys()
-    assert page.series.result is not None and page.series.table()[0][0] == "step"
-    page.write_report(tmp_path / "out")
-    settle()
-    assert "Along training" in (tmp_path / "out" / "report.html").read_text()
-
-
 def test_cancel_keeps_what_is_measured_and_measure_goes_on_from_there(qtbot: QtBot) -> None:
     window = build()
     window.show()
@@ -232,16 +183,41 @@ def test_cancel_keeps_what_is_measured_and_measure_goes_on_from_there(qtbot: QtB
     window.deleteLater()
 
 
-def test_a_long_measurement_says_how_long_before_it_starts(window: MainWindow) -> None:
+def test_a_long_measurement_says_how_long_and_waits_for_a_yes(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("explorer.evidence.estimate", lambda *_: 40.0)
+    titles = [window.pages.row.tabText(place) for place in range(window.pages.count)]
+    place = titles.index("Evidence")
+    page = window.pages.page(place)
+    assert isinstance(page, EvidencePage)
+    page.fields.cheap.setValue(20)
+    page.fields.costly.setValue(0)
+    window.pages.show_page(place)
+    settle()
+    assert page.findings is not None and page.findings.done == 0 and not page.findings.whole.records
+    assert "Measuring 5 layers takes about 40 s." in page.verdict.text()
+    assert "Press Measure to begin" in page.verdict.text()
+    assert page.fields.again.isEnabled()
+    page.fields.again.click()
+    settle()
+    assert page.findings.complete and "Press Measure" not in page.verdict.text()
+
+
+def test_a_short_measurement_begins_by_itself(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("explorer.evidence.estimate", lambda *_: 9.0)
+    assert show_evidence(window).findings.complete
+
+
+def test_an_estimate_follows_what_is_asked_for(window: MainWindow) -> None:
     from explorer import evidence
     from explorer.asked import Asked
 
-    work = evidence.plan(window.state.source, window.opener.origin, window.state.params, Asked(cheap=4000))
-    first = next(evidence.measure(work, {}))
-    assert first.done == 0 and first.seconds is not None and first.seconds > 0
-    page = show_evidence(window)
-    page._progress.announce(f"Measuring {first.total} layers", 40.0)
-    assert page._progress.what.text() == "Measuring 5 layers, about 40 s"
+    def seconds(asked: Asked) -> float:
+        work = evidence.plan(window.state.source, window.opener.origin, window.state.params, asked)
+        return evidence.estimate(work.desk, work.units)
+
+    assert 0 < seconds(Asked(cheap=20, costly=0)) < seconds(Asked(cheap=100_000, costly=1000))
 
 
 def test_an_untrained_model_is_one_click_away(qtbot: QtBot) -> None:
@@ -251,10 +227,21 @@ def test_an_untrained_model_is_one_click_away(qtbot: QtBot) -> None:
         page = show_evidence(window)
         page.fields.nulls["untrained"].click()
         page.fields.nulls["gaussian"].click()
-        page._begin()
-        settle()
+        measure(page)
         assert "untrained" in page.findings.whole.nulls()
         assert "the same architecture untrained" in page.verdict.text()
+
+
+def test_gamma_and_norms_show_what_was_measured(window: MainWindow) -> None:
+    page = show_evidence(window)
+    exact, noise = (page.findings.gamma_of(0, head, "learned") for head in (0, 4))
+    assert np.nanmax(exact) < 1e-6 and np.nanmin(noise) > 0.3
+    assert np.nanmax(page.findings.gamma("eigenvectors")) < 1e-6
+    projected, phi = (page.findings.projection(f"log10_{name}") for name in ("projection", "phi"))
+    assert (projected <= phi + 1e-9).all()
+    names, columns = page.norms.table()
+    assert names[2:4] == ["log10 phi", "log10 output"]
+    np.testing.assert_allclose(columns[2][: phi.size], phi.ravel())
 
 
 def test_closing_while_it_measures_leaves_no_thread(qtbot: QtBot) -> None:
