@@ -222,12 +222,19 @@ def evidence_inputs(window: MainWindow) -> Iterator[QWidget]:
 
 def _evidence(window: MainWindow, inputs: int, tab: int) -> Iterator[QWidget]:
     _sample(window)
-    page: EvidencePage = show(window, "Evidence")
+    page: EvidencePage = _turn_to(window, "Evidence")
     page.fields.inputs.setValue(inputs)
+    wait_until(lambda: page.is_complete() or _asks_first(page), "the estimate")
+    if _asks_first(page):
+        page.fields.again.click()
     show(window, "Evidence")
     page.tabs.setCurrentIndex(tab)
     yield window
     page.tabs.setCurrentIndex(0)
+
+
+def _asks_first(page: EvidencePage) -> bool:
+    return page.findings is not None and page.findings.waits
 
 
 @_scene("Study")

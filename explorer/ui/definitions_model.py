@@ -21,7 +21,7 @@ MODEL = {
         read=(
             "Bars are probabilities of classes or tokens; where the model has no head, the cosine with clean "
             "softmax's embedding.",
-            "▸ marks what is true, where it is known.",
+            "› marks what is true, where it is known.",
         ),
         misread=(
             "A checkpoint trained with softmax was not trained for RPC: that RPC answers worse then says "

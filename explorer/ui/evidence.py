@@ -28,6 +28,7 @@ from explorer.state import State
 from explorer.streams import ShouldStop, Stream
 from explorer.tasks import Progress, Task
 from explorer.ui.evidence_fields import EvidenceFields
+from explorer.ui.formula import strong
 from explorer.ui.messages import info, offer, report
 from explorer.ui.opener import Opener
 from explorer.ui.panel import Panel
@@ -365,16 +366,16 @@ def verdict_text(findings: Findings | None, params: Params) -> str:
     """Return what the numbers say, of all heads and of the chosen one, as rich text."""
     if findings is not None and findings.waits and findings.seconds is not None:
         takes = f"Measuring {findings.total - findings.done} layers takes {duration(findings.seconds)}."
-        return f"<b>{takes}</b> Press Measure to begin, or ask for fewer draws or nulls first."
+        return f"{strong(takes)} Press Measure to begin, or ask for fewer draws or nulls first."
     if findings is None or not findings.whole.records:
         return "Measuring: what the numbers say appears here."
     *parts, conclusion = findings.sentences
     heads = len(findings.whole.heads())
     so_far = "" if findings.complete else f"So far, {heads} heads: "
-    cells = [f"<b>{escape(so_far + conclusion)}</b> {escape(' '.join(parts))}"]
+    cells = [f"{strong(escape(so_far + conclusion))} {escape(' '.join(parts))}"]
     own = findings.verdict_of(params.layer, params.head)
     if own:
-        cells.append(f"<b>Layer {params.layer}, head {params.head}.</b> {escape(own)}")
+        cells.append(f"{strong(f'Layer {params.layer}, head {params.head}.')} {escape(own)}")
     width = 100 // len(cells)
     columns = "".join(f"<td width='{width}%' style='padding-right: 16px'>{cell}</td>" for cell in cells)
     return f"<table width='100%'><tr>{columns}</tr></table>"

@@ -14,6 +14,7 @@ class Fold(QWidget):
         self.button = QToolButton()
         self.button.setText(title)
         self.button.setCheckable(True)
+        self.button.setProperty("role", "fold")
         self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.button.setAutoRaise(True)
         self.button.setAccessibleName(title)

@@ -175,6 +175,7 @@ class HealthPanel(QScrollArea):
     def _top(self) -> QHBoxLayout:
         self.help_button = QToolButton()
         self.help_button.setText("i")
+        self.help_button.setProperty("role", "info")
         self.help_button.setToolTip("What “Numerical health” shows, and how not to read it")
         self.help_button.setAccessibleName(self.help_button.toolTip())
         self.help_button.clicked.connect(self.help_asked)

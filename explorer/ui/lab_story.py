@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from explorer.lab.account import account
 from explorer.lab.snapshot import Snapshot
-from explorer.ui.formula import formula, prose
+from explorer.ui.formula import formula, prose, strong
 
 
 class Story(QWidget):
@@ -40,7 +40,7 @@ class Story(QWidget):
         )
         self._say(
             self.proved,
-            f"<b>Proved</b>: {prose(told.proved)} <b>Only measured</b>: {prose(told.measured)}",
+            f"{strong('Proved')}: {prose(told.proved)} {strong('Only measured')}: {prose(told.measured)}",
         )
         self._say(self.warning, "<br>".join(map(prose, told.warnings)))
         self.warning.setVisible(bool(told.warnings))

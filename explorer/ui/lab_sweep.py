@@ -43,7 +43,6 @@ class SweepBar(QWidget):
         super().__init__()
         self.over = QComboBox()
         self.over.setAccessibleName("Vary")
-        self.over.setMinimumContentsLength(5)
         self.over.setToolTip(
             "What to vary, everything else as set in the column; (c, θ): the phase diagram, with c = d/n."
         )

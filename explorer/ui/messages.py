@@ -164,7 +164,7 @@ class MessageBar(QFrame):
         self.unfold.toggled.connect(self.detail.setVisible)
         self.copy = _button("Copy details", "Copy the message, its details and the versions in use")
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(message.to_copy()))
-        self.dismiss = _button("✕", "Close this message")
+        self.dismiss = _button("×", "Close this message")
         self.dismiss.clicked.connect(self.closed)
         self.unfold.setVisible(bool(message.detail))
         self.copy.setVisible(message.level != "info" and message.action is None)

@@ -69,7 +69,7 @@ def about_page() -> str:
 
 def _heading(text: str, level: int) -> str:
     below = 16 if level == 1 else 8
-    return f'<h{level} style="margin: 0 0 {below}px 0">{html.escape(text)}</h{level}>'
+    return f'<h{level} style="margin: 0 0 {below}px 0; font-weight: 600">{html.escape(text)}</h{level}>'
 
 
 def _paragraph(text: str) -> str:

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.ui.commands import Command, commands, match
-from explorer.ui.theme import scheme
+from explorer.ui.theme import scheme, theme
 
-WIDTH, HEIGHT = 560, 400
+WIDTH, HEIGHT = 640, 400
 _MOVES = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
 
@@ -54,6 +54,7 @@ class Palette(QWidget):
         self.list.setHeaderHidden(True)
         self.list.setRootIsDecorated(False)
         self.list.setUniformRowHeights(True)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.list.header().setStretchLastSection(False)
@@ -65,6 +66,7 @@ class Palette(QWidget):
         column.setSpacing(8)
         column.addWidget(self.query)
         column.addWidget(self.list)
+        theme().changed.connect(self._retheme)
         self.hide()
 
     def open(self) -> None:
@@ -89,6 +91,10 @@ class Palette(QWidget):
         self.hide()
         if self._before is not None:
             self._before.setFocus()
+
+    def _retheme(self) -> None:
+        if self.isVisible():
+            self._filter(self.query.text())
 
     def _filter(self, query: str) -> None:
         scored = [(match(query, c.path), match(query, c.name), c) for c in self._commands]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QDockWidget, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
 from explorer.views.picture import Picture
+
+FEWEST = 2
+"""Letters of a choice that stay in sight."""
 
 
 class Panel(QDockWidget):
@@ -42,11 +45,14 @@ class Panel(QDockWidget):
         row.addWidget(title)
         choosers = self.view.header_controls()
         if choosers is not None:
+            _let_shrink(choosers)
             row.addWidget(choosers)
         row.addStretch(1)
-        self.help_button = self._button("i", f"What “{self.view.title}” shows, and how not to read it")
+        self.help_button = self._button(
+            "i", "info", f"What “{self.view.title}” shows, and how not to read it"
+        )
         self.help_button.clicked.connect(lambda: self.asked.emit("help", self.view))
-        self.menu_button = self._button("⋯", f"Export or copy “{self.view.title}”")
+        self.menu_button = self._button("…", "quiet", f"Export or copy “{self.view.title}”")
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self.menu_button)
         for text, what in (
@@ -60,11 +66,19 @@ class Panel(QDockWidget):
         row.addWidget(self.menu_button)
         return header
 
-    def _button(self, text: str, tip: str) -> QToolButton:
+    def _button(self, text: str, role: str, tip: str) -> QToolButton:
         button = QToolButton()
         button.setText(text)
         button.setToolTip(tip)
         button.setAccessibleName(tip)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.setProperty("role", "quiet")
+        button.setProperty("role", role)
         return button
+
+
+def _let_shrink(choosers: QWidget) -> None:
+    """Let choosers show their longest choice where there is room, and a few letters where there is none."""
+    boxes = [choosers] if isinstance(choosers, QComboBox) else choosers.findChildren(QComboBox)
+    for box in boxes:
+        if not box.minimumContentsLength():
+            box.setMinimumContentsLength(FEWEST)

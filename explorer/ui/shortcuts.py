@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -55,7 +56,7 @@ class ShortcutsPage(QDialog):
             if command.menu not in groups:
                 group = QTreeWidgetItem([command.menu or "Elsewhere"])
                 font = group.font(0)
-                font.setBold(True)
+                font.setWeight(QFont.Weight.DemiBold)
                 group.setFont(0, font)
                 self.list.addTopLevelItem(group)
                 groups[command.menu] = group

@@ -50,10 +50,23 @@ QComboBox QAbstractItemView {{ border: 1px solid {hairline}; background: {backgr
 QPushButton, QToolButton {{
     border: 1px solid {hairline}; border-radius: 3px; padding: 3px 10px; background: {background};
 }}
-QToolButton {{ border-color: transparent; padding: 3px 6px; }}
+QToolButton {{ padding: 3px 8px; }}
+QToolButton[popupMode="2"] {{ padding-right: 24px; }}
+QToolButton::menu-indicator {{
+    image: url({icons}/down.svg); width: 12px; height: 12px;
+    subcontrol-origin: padding; subcontrol-position: right center; right: 6px;
+}}
+QToolButton[role="quiet"], QToolButton[role="fold"] {{ border-color: transparent; padding: 3px 6px; }}
+QToolButton[role="fold"] {{ padding-left: 0; }}
+QToolButton[role="quiet"]::menu-indicator {{ image: none; }}
+QToolButton[role="info"] {{
+    border: 1px solid {secondary}; border-radius: 9px; padding: 0; min-width: 16px; max-width: 16px;
+    min-height: 16px; max-height: 16px; font-size: 11px; color: {secondary};
+}}
 QPushButton:hover, QToolButton:hover {{ background: {raised}; }}
 QPushButton:focus, QToolButton:focus, QSlider:focus, QCheckBox:focus {{ border: 1px solid {accent}; }}
 QPushButton:pressed, QToolButton:checked {{ background: {hairline}; }}
+QToolButton[role="fold"]:checked {{ background: transparent; }}
 QPushButton:default {{ background: {accent}; color: {on_accent}; border-color: {accent}; }}
 QPushButton:disabled, QToolButton:disabled, QLabel:disabled {{ color: {secondary}; }}
 Canvas, QListView, QTreeView {{ border: 1px solid transparent; }}
@@ -80,6 +93,15 @@ QHeaderView::section {{
     padding: 4px 8px;
 }}
 QTableView {{ border: none; gridline-color: {hairline}; }}
+QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}
+QScrollBar:horizontal {{ background: transparent; height: 10px; margin: 0; }}
+QScrollBar::handle {{ background: {missing}; border-radius: 3px; margin: 2px; }}
+QScrollBar::handle:vertical {{ min-height: 32px; }}
+QScrollBar::handle:horizontal {{ min-width: 32px; }}
+QScrollBar::handle:hover {{ background: {secondary}; }}
+QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
+QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
+QAbstractScrollArea::corner {{ background: transparent; }}
 QSplitter::handle {{ background: {hairline}; }}
 QSplitter::handle:horizontal {{ width: 1px; }}
 QSplitter::handle:vertical {{ height: 1px; }}

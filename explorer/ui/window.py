@@ -80,7 +80,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Gramscope")
         self.setAcceptDrops(True)
         self.resize(1280, 800)
-        self.setMinimumSize(960, 600)
+        self.setMinimumSize(1088, 680)
         self.explore: ExplorePage = ExplorePage(state)
         self.pages = Tabs()
         self.saving = Task("saving", inline=self.opener.task.inline, parent=self)

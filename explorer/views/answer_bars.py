@@ -22,7 +22,7 @@ FIGURE = 48
 THICK = 0.68
 FEWEST = 5
 """One bar alone is as thin as one of so many."""
-MARK = "▸ "
+MARK = "› "
 """Before the true answer's name."""
 
 

@@ -25,7 +25,7 @@ class Canvas(pg.GraphicsLayoutWidget):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.ci.layout.setContentsMargins(2 * GRID, GRID // 2, GRID, GRID // 2)
+        self.ci.layout.setContentsMargins(2 * GRID, GRID // 2, GRID, GRID)
         self.ci.layout.setSpacing(GRID // 2)
         self.reading = QLabel(self)
         self.reading.setFont(font(AXIS_PX))

@@ -25,6 +25,7 @@ class ColorBar(Plot):
         self.addItem(self.image)
         self.setFixedWidth(WIDTH + 56)
         self.getAxis("right").setWidth(56)
+        self.getAxis("right").setStyle(hideOverlappingLabels=False)  # those at the ends stand out by half
 
     def show_levels(self, levels: tuple[float, float], colours: pg.ColorMap) -> None:
         """Show `colours` over `levels`, with figures at the ends and in the middle."""

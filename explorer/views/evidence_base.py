@@ -14,7 +14,7 @@ from explorer.views.plot import Plot
 if TYPE_CHECKING:
     from explorer.evidence import Findings
 
-SHORTEST, WIDEST, WIDEST_LIST = 15, 168, 260
+WIDEST, WIDEST_LIST = 184, 260
 """Of a chooser in a header: characters, and pixels closed and open."""
 NULL_NAMES = {
     "permutation": "shuffled tokens",
@@ -85,8 +85,6 @@ class EvidencePicture(Picture):
 
     def _chooser(self, choices: dict[str, str], name: str, tip: str) -> QComboBox:
         box = QComboBox()
-        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        box.setMinimumContentsLength(SHORTEST)
         box.setMaximumWidth(WIDEST)
         box.view().setMinimumWidth(WIDEST_LIST)
         for key, words in choices.items():

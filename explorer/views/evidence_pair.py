@@ -64,14 +64,12 @@ class EvidencePair(Picture):
 
     def _box(self, choices: dict[str, str], name: str, tip: str) -> QComboBox:
         box = QComboBox()
-        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        box.setMinimumContentsLength(9)
         box.view().setMinimumWidth(170)
         for key, words in choices.items():
             box.addItem(words, key)
         box.setAccessibleName(name)
         box.setToolTip(tip)
-        box.setMaximumWidth(104)
+        box.setMaximumWidth(136)
         box.currentIndexChanged.connect(self._again)
         return box
 

@@ -72,7 +72,7 @@ class Picture(QWidget):
         self.result: Any = None
         self.canvas = Canvas()
         self.plot_items: list[Plot] = []
-        self.setMinimumSize(280, 200)
+        self.setMinimumSize(200, 160)
         self.setAccessibleName(self.title)
         self._lay_out()
 

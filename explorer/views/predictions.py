@@ -57,7 +57,7 @@ class PredictionsView(Picture):
     help = (
         "The same question to the model four times: with softmax and with the attention chosen above in the "
         "chosen layers, on the clean and on the contaminated input. Bars are probabilities of classes or "
-        "tokens, or the cosine with clean softmax's embedding where the model has no head. ▸ marks what is "
+        "tokens, or the cosine with clean softmax's embedding where the model has no head. › marks what is "
         "true, where it is known. A checkpoint trained with softmax was not trained for RPC: that RPC "
         "answers worse then says nothing against RPC as a way to train. "
         "Source of RPC: Teo and Nguyen, arXiv 2406.13762."

@@ -99,3 +99,14 @@ def test_opening_a_page_leaves_the_keyboard_where_it_is(window: MainWindow) -> N
 def test_closing_is_told_once(qtbot: QtBot, window: MainWindow) -> None:
     with qtbot.waitSignal(window.closing):
         window.close()
+
+
+def test_every_page_fits_into_the_smallest_window(qtbot: QtBot, window: MainWindow) -> None:
+    window.resize(window.minimumSize())
+    for place in range(window.pages.count):
+        window.pages.show_page(place)
+        settle()
+        page = window.pages.page(place)
+        needed = page.minimumSizeHint()
+        title = window.pages.row.tabText(place)
+        assert needed.width() <= page.width() and needed.height() <= page.height(), title

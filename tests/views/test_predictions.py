@@ -104,7 +104,7 @@ def test_colours_are_those_of_the_attentions(view):
 def test_what_is_true_is_marked_and_said(view):
     view.show_answers(classes(), "rpc", FROM)
     ticks = dict(view.columns[0]._ticks["left"])
-    assert ticks[3.0] == "▸ 3" and ticks[4.0] == "4"
+    assert ticks[3.0] == "› 3" and ticks[4.0] == "4"
     assert "true: “3”" in view._asked.text
     assert "trained with softmax" in view._label.text
 
