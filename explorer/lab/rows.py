@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import GramscopeError
+from explorer.lab.csv_table import read_csv
 from explorer.maths.spectra import whiten
-from explorer.models.safety import load_arrays
+from explorer.models.safety import load_arrays, refuse_irregular_file
 
 Floats = NDArray[np.float64]
-LARGEST_BYTES = 2**30
+LARGEST_TEXT = 2**28
+MOST_NUMBERS = 2**26
+LARGEST_NUMBER = 1e15
 MOST_FEATURES = 512
 ROUNDING = 1e-6
 
@@ -47,7 +50,7 @@ def load_covariance(path: str) -> Floats:
     """
     if not path:
         raise GramscopeError("Open a CSV or NPY file with the covariance matrix first.")
-    matrix = np.asarray(_read(Path(path)), dtype=np.float64)
+    matrix = _numbers(_read(Path(path)))
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         raise GramscopeError(
             f"A covariance is square, two by two at least; this table has shape {matrix.shape}. "
@@ -56,6 +59,7 @@ def load_covariance(path: str) -> Floats:
     _check_features(len(matrix))
     if not np.isfinite(matrix).all():
         raise GramscopeError("The covariance has entries that are not finite numbers. Mend them first.")
+    _check_size(matrix, "covariance", LARGEST_NUMBER**2)
     largest = np.abs(matrix).max()
     if not np.abs(matrix - matrix.T).max() <= ROUNDING * largest:
         raise GramscopeError(
@@ -79,7 +83,7 @@ def _check_features(d: int) -> None:
 
 def checked(table: ArrayLike) -> Floats:
     """Return a table minus its mean row, or say what is wrong with it."""
-    rows = np.asarray(table, dtype=np.float64)
+    rows = _numbers(table)
     if rows.ndim != 2 or min(rows.shape) < 2:
         raise GramscopeError(
             f"The table has shape {rows.shape}. It needs a token a row and a feature a column, two of each "
@@ -88,10 +92,33 @@ def checked(table: ArrayLike) -> Floats:
     _check_features(rows.shape[1])
     if not np.isfinite(rows).all():
         raise GramscopeError("The table has entries that are not finite numbers. Remove or fill them first.")
+    largest = np.abs(rows).max()
     centred = rows - rows.mean(0)
-    if np.abs(centred).max() <= 1e-12 * np.abs(rows).max():
+    if np.abs(centred).max() <= 1e-12 * largest:
         raise GramscopeError("All rows of the table are equal, so there is no direction to find.")
+    _check_size(centred, "table", LARGEST_NUMBER)
     return centred
+
+
+def _numbers(table: ArrayLike) -> Floats:
+    """Return a table as floats, unless there are more numbers than training could hold."""
+    array = np.asarray(table)
+    if array.size > MOST_NUMBERS:
+        raise GramscopeError(
+            f"The table has {array.size:,} numbers; the laboratory takes {MOST_NUMBERS:,} at most. "
+            "Give fewer rows."
+        )
+    return array.astype(np.float64)
+
+
+def _check_size(table: Floats, what: str, most: float) -> None:
+    """Refuse numbers whose squares single precision cannot hold beside those of others."""
+    largest = np.abs(table).max()
+    if largest and not 1 / most <= largest <= most:
+        raise GramscopeError(
+            f"The largest number of the {what} is {largest:.3g}, too far from 1 to compute with. Give it in "
+            "another unit."
+        )
 
 
 def _digits() -> Floats:
@@ -102,11 +129,12 @@ def _digits() -> Floats:
 
 def _read(path: Path) -> Floats:
     try:
-        if path.stat().st_size > LARGEST_BYTES:
-            raise GramscopeError(f"{path.name} is larger than 1 GB. Give fewer rows.")
+        refuse_irregular_file(path)
         if path.suffix.lower() == ".npy":
             return _read_npy(path)
-        return _read_csv(path)
+        if path.stat().st_size > LARGEST_TEXT:
+            raise GramscopeError(f"{path.name} is larger than {LARGEST_TEXT >> 20} MB. Save it as NPY.")
+        return read_csv(path)
     except (OSError, ValueError, TypeError) as error:
         raise GramscopeError(
             f"{path.name} could not be read as a table of numbers. Give a CSV file (numbers separated by "
@@ -117,22 +145,9 @@ def _read(path: Path) -> Floats:
 
 def _read_npy(path: Path) -> Floats:
     try:
-        return np.asarray(load_arrays(path)["array"], dtype=np.float64)
+        array = load_arrays(path)["array"]
     except GramscopeError as error:
         raise ValueError(error.detail) from error
-
-
-def _read_csv(path: Path) -> Floats:
-    lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-    if not lines:
-        raise ValueError("the file is empty")
-    separator = next((mark for mark in (",", ";", "\t") if mark in lines[0]), None)
-    return np.loadtxt(lines[_has_heading(lines, separator) :], delimiter=separator, ndmin=2)
-
-
-def _has_heading(lines: list[str], separator: str | None) -> bool:
-    try:
-        [float(cell) for cell in lines[0].split(separator)]
-    except ValueError:
-        return True
-    return False
+    if array.dtype.kind not in "buif":
+        raise ValueError(f"its numbers are of the kind {array.dtype}")
+    return array

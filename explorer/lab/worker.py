@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FRAME_S = 1 / 30
 """A picture is worth making so often."""
+CLOSING_S = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,7 @@ class Worker:
         self._pace: float | None = None
         self._news: News | None = None
         self._trainer: Trainer | None = None
-        self._thread = threading.Thread(target=self._work, name="gramscope-laboratory")
+        self._thread = threading.Thread(target=self._work, name="gramscope-laboratory", daemon=True)
         self._thread.start()
 
     def run(self, on: bool) -> None:
@@ -101,11 +102,11 @@ class Worker:
         return news
 
     def close(self) -> None:
-        """Stop, and wait for the step under way."""
+        """Stop, and wait for the step under way, though not for ever: a table's drive may be gone."""
         with self._lock:
             self._closing = True
             self._lock.notify()
-        self._thread.join()
+        self._thread.join(CLOSING_S)
 
     def _work(self) -> None:
         from explorer.preload import map_libraries

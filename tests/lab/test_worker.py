@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from explorer.lab import prompts, worker
 from explorer.lab.setting import Data, Setting
 from explorer.lab.worker import News, Worker
 
@@ -66,3 +67,17 @@ def test_closing_while_training_ends_the_thread(listener):
     listener.until(lambda news: news.snapshot is not None and news.snapshot.step > 0)
     listener.worker.close()
     assert "gramscope-laboratory" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_closing_does_not_wait_for_a_drive_that_is_gone(monkeypatch):
+    gone = threading.Event()
+    monkeypatch.setattr(prompts, "load_rows", lambda *_: gone.wait(30))
+    monkeypatch.setattr(worker, "CLOSING_S", 0.1)
+    listener = Listener(SMALL)
+    listener.until(lambda news: news.snapshot is not None)
+    listener.worker.change(SMALL.but(data=Data("rows", path="/gone.csv")))
+    listener.worker.close()
+    gone.set()
+    for thread in threading.enumerate():
+        if thread.name == "gramscope-laboratory":
+            thread.join(20)
