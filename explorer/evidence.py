@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -111,7 +112,7 @@ class Findings:
     within : tuple of str
         Checkpoints of its training in the model's own folder.
     waits : bool
-        Whether it takes longer than was agreed to, so that nothing more comes until it is asked for again.
+        Whether it takes longer than was agreed to, so that no null is drawn until it is asked for again.
     """
 
     whole: Whole
@@ -238,12 +239,15 @@ def measure(
 ) -> Iterator[Findings]:
     """Compute what is not kept yet; what is known comes first, then more with each layer and each null.
 
+    Where an estimate says that it takes longer than was agreed to, only the measures without nulls come, if
+    those are quick.
+
     Parameters
     ----------
     kept : dict of str to dict
         Records of complete units by their keys; completed ones are added.
     agreed : float
-        The seconds that it may take; where an estimate says more, it waits to be asked again with more.
+        The seconds that it may take.
 
     Raises
     ------
@@ -255,21 +259,37 @@ def measure(
     known = {unit.key: kept[unit.key] for unit in work.units if unit.key in kept}
     todo = [unit for unit in work.ordered if unit.key not in known]
     try:
-        seconds = estimate(work.desk, todo, should_stop) if todo else None
-        waits = seconds is not None and seconds > agreed
+        expected = estimate(work.desk, todo, should_stop) if todo else None
+        seconds = None if expected is None else expected.all
+        waits = expected is not None and expected.all > agreed
         yield replace(_findings(work, known, seconds), waits=waits)
-        for unit in () if waits else todo:
+        if expected is not None and waits:
+            shown = todo if expected.measures <= agreed else []
+            yield from _without_nulls(work, shown, known, expected.all, should_stop)
+            return
+        for unit in todo:
             for record in stages(unit, should_stop, work.desk):
                 known[unit.key] = record
-                yield _findings(work, known, seconds, unfinished=unit)
+                yield _findings(work, known, seconds, unfinished=1)
             kept[unit.key] = record
             yield _findings(work, known, seconds)
     finally:
         work.desk.close()
 
 
+def _without_nulls(
+    work: Work, units: Sequence[Unit], known: dict[str, Record], seconds: float, should_stop: ShouldStop
+) -> Iterator[Findings]:
+    """Show what takes no time meanwhile: the measures of the open checkpoint."""
+    lent = [unit for unit in units if unit.checkpoint in work.desk.lent]
+    for count, unit in enumerate(lent, 1):
+        with closing(stages(unit, should_stop, work.desk)) as parts:
+            known[unit.key] = next(parts)
+        yield replace(_findings(work, known, seconds, unfinished=count), waits=True)
+
+
 def _findings(
-    work: Work, known: Mapping[str, Record], seconds: float | None, unfinished: Unit | None = None
+    work: Work, known: Mapping[str, Record], seconds: float | None, unfinished: int = 0
 ) -> Findings:
     source, units = work.source, work.units
     records = [placed(unit, known[unit.key]) for unit in units if unit.key in known]
@@ -279,7 +299,7 @@ def _findings(
         heads=tuple(range(source.heads)),
         layer_names=tuple(getattr(source, "layer_names", ())),
         head_names=tuple(getattr(source, "head_labels", ())),
-        done=len(records) - (unfinished is not None),
+        done=len(records) - unfinished,
         seconds=seconds,
         series=work.series,
         within=work.within,

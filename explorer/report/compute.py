@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -111,7 +111,7 @@ def compute(unit: Unit, should_stop: ShouldStop = never, desk: Desk = DESK) -> R
     return record
 
 
-def stages(unit: Unit, should_stop: ShouldStop = never, desk: Desk = DESK) -> Iterator[Record]:
+def stages(unit: Unit, should_stop: ShouldStop = never, desk: Desk = DESK) -> Generator[Record, None, None]:
     """Compute one unit, first without nulls, then again with each null added; raises as `compute`."""
     start = time.perf_counter()
     capture, *untrained = desk.capture(unit, should_stop)

@@ -271,12 +271,16 @@ class EvidencePage(QWidget):
         self.findings = findings
         self.fields.offer_series(findings.series)
         self.fields.offer_within(findings.within)
-        if findings.done == 0 and findings.seconds is not None:
+        if findings.waits:
+            self._progress.announce("Measuring without nulls")
+        elif findings.done == 0 and findings.seconds is not None:
             self._progress.announce(f"Measuring {findings.total} layers", findings.seconds)
         else:
             self.stream.progressed.emit(findings.done, findings.total, _done_of(findings))
         for view in self.pictures:
             view.show_findings(findings)
+            if findings.waits and not findings.whole.records:
+                view.show_nothing("Not measured yet.")
         self._say()
         while len(self._kept) > KEPT:
             self._kept.pop(next(iter(self._kept)))
@@ -366,7 +370,8 @@ def verdict_text(findings: Findings | None, params: Params) -> str:
     """Return what the numbers say, of all heads and of the chosen one, as rich text."""
     if findings is not None and findings.waits and findings.seconds is not None:
         takes = f"Measuring {findings.total - findings.done} layers takes {duration(findings.seconds)}."
-        return f"{strong(takes)} Press Measure to begin, or ask for fewer draws or nulls first."
+        shown = " What is shown is not compared with all nulls yet." if findings.whole.records else ""
+        return f"{strong(takes)} Press Measure to begin, or ask for fewer draws or nulls first.{shown}"
     if findings is None or not findings.whole.records:
         return "Measuring: what the numbers say appears here."
     *parts, conclusion = findings.sentences

@@ -12,6 +12,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from explorer.app import build
+from explorer.evidence_time import Expected
 from explorer.models.recipes import Recipe
 from explorer.ui import export
 from explorer.ui.evidence import EvidencePage
@@ -183,10 +184,11 @@ def test_cancel_keeps_what_is_measured_and_measure_goes_on_from_there(qtbot: QtB
     window.deleteLater()
 
 
+@pytest.mark.parametrize("measures", [2.0, 20.0])
 def test_a_long_measurement_says_how_long_and_waits_for_a_yes(
-    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch, measures: float
 ) -> None:
-    monkeypatch.setattr("explorer.evidence.estimate", lambda *_: 40.0)
+    monkeypatch.setattr("explorer.evidence.estimate", lambda *_: Expected(40.0, measures))
     titles = [window.pages.row.tabText(place) for place in range(window.pages.count)]
     place = titles.index("Evidence")
     page = window.pages.page(place)
@@ -195,7 +197,10 @@ def test_a_long_measurement_says_how_long_and_waits_for_a_yes(
     page.fields.costly.setValue(0)
     window.pages.show_page(place)
     settle()
-    assert page.findings is not None and page.findings.done == 0 and not page.findings.whole.records
+    assert page.findings is not None and page.findings.done == 0 and not page._kept
+    assert len(page.findings.whole.records) == (5 if measures < 10 else 0)
+    assert not page.findings.whole.records or not page.findings.whole.nulls()
+    assert ("not compared with all nulls yet" in page.verdict.text()) == (measures < 10)
     assert "Measuring 5 layers takes about 40 s." in page.verdict.text()
     assert "Press Measure to begin" in page.verdict.text()
     assert page.fields.again.isEnabled()
@@ -205,7 +210,7 @@ def test_a_long_measurement_says_how_long_and_waits_for_a_yes(
 
 
 def test_a_short_measurement_begins_by_itself(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("explorer.evidence.estimate", lambda *_: 9.0)
+    monkeypatch.setattr("explorer.evidence.estimate", lambda *_: Expected(9.0, 1.0))
     assert show_evidence(window).findings.complete
 
 
@@ -215,7 +220,9 @@ def test_an_estimate_follows_what_is_asked_for(window: MainWindow) -> None:
 
     def seconds(asked: Asked) -> float:
         work = evidence.plan(window.state.source, window.opener.origin, window.state.params, asked)
-        return evidence.estimate(work.desk, work.units)
+        expected = evidence.estimate(work.desk, work.units)
+        assert 0 < expected.measures < expected.all
+        return expected.all
 
     assert 0 < seconds(Asked(cheap=20, costly=0)) < seconds(Asked(cheap=100_000, costly=1000))
 
