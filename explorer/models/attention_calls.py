@@ -87,9 +87,20 @@ def handling(body: nn.Module, handler: Handler) -> Iterator[None]:
         hook.remove()
 
 
+class _Raised(Exception):
+    """Carries what a replacement raised through a model."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 @contextmanager
 def replacing(body: nn.Module, attend: Handler, layers: Collection[int]) -> Iterator[None]:
     """Put another attention in the place of softmax in some layers for the time of the context.
+
+    What `attend` raises leaves the context as it is: the model's own code in between cannot take it for a
+    fault of the model.
 
     Parameters
     ----------
@@ -98,8 +109,20 @@ def replacing(body: nn.Module, attend: Handler, layers: Collection[int]) -> Iter
     layers : collection of int
         True numbers.
     """
-    with handling(body, lambda call: attend(call) if call.layer in layers else call.proceed()):
-        yield
+
+    def handle(call: AttentionCall) -> Tensor:
+        try:
+            return attend(call) if call.layer in layers else call.proceed()
+        except (_Raised, torch.OutOfMemoryError):
+            raise
+        except Exception as error:
+            raise _Raised(error) from error
+
+    with handling(body, handle):
+        try:
+            yield
+        except _Raised as raised:
+            raise raised.error from None
 
 
 def tap(model: nn.Module) -> None:
