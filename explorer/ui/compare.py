@@ -78,7 +78,8 @@ def offer_pinning(window: MainWindow) -> None:
         info(f"Pinned {reference.label}. The page “Compare” shows it beside whatever comes.")
 
     menus.edit.addSeparator()
-    menus.add(menus.edit, "Pin as reference", pin, "Ctrl+Shift+R")
+    pin_it = menus.add(menus.edit, "Pin as reference", pin, "Ctrl+Shift+R")
     unpin = menus.add(menus.edit, "Unpin", lambda: state.pin(None))
     unpin.setEnabled(False)
+    window.pages.made.connect(lambda page: page.maps.offer(pin_it) if isinstance(page, ComparePage) else None)
     state.reference_changed.connect(lambda reference: unpin.setEnabled(reference is not None))

@@ -64,6 +64,9 @@ class SourceBar(QToolBar):
         state.source_changed.connect(self._on_source)
         state.params_changed.connect(self._on_params)
         state.result_changed.connect(self._on_result)
+        self._offer_inputs(0)
+        self._offer_query(False)
+        self._on_params(state.params)
 
     def _add_source(self, sources: QMenu) -> None:
         self.source = QToolButton()
@@ -155,6 +158,10 @@ class SourceBar(QToolBar):
         if params.input.text and not self.text.hasFocus():
             self.text.setText(params.input.text)
 
+    def _offer_query(self, on: bool) -> None:
+        for action in self._query:
+            action.setVisible(on)
+
     def _offer_inputs(self, count: int) -> None:
         for action in self._sample:
             action.setVisible(count > 1)
@@ -163,8 +170,7 @@ class SourceBar(QToolBar):
 
     def _on_result(self, result: Result) -> None:
         self.in_use.setText(f"{result.device.upper()} {result.dtype}")
-        for action in self._query:
-            action.setVisible(result.query is not None)
+        self._offer_query(result.query is not None)
         if result.query is not None:
             with QSignalBlocker(self.query):
                 self.query.setRange(0, max(result.length - 1, 0))

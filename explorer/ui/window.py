@@ -36,6 +36,7 @@ from explorer.tasks import Progress, ShouldStop, Task
 from explorer.ui.controls import Controls
 from explorer.ui.drop import DropZone
 from explorer.ui.explore import ExplorePage
+from explorer.ui.errands import Errands
 from explorer.ui.exports import Exports
 from explorer.ui.menus import Menus
 from explorer.ui.messages import MessageArea, info, report
@@ -45,6 +46,7 @@ from explorer.ui.sentence import sentence, small_print
 from explorer.ui.source_bar import SourceBar
 from explorer.ui.tabs import Tabs
 from explorer.ui.workbench import Workbench
+from explorer.views.base import NOTHING_YET
 from explorer.views.picture import Picture
 
 NOTHING = "Drop a checkpoint here, or open the sample."
@@ -84,7 +86,8 @@ class MainWindow(QMainWindow):
         self.explore: ExplorePage = ExplorePage(state)
         self.pages = Tabs()
         self.saving = Task("saving", inline=self.opener.task.inline, parent=self)
-        self.exports = Exports(self, lambda: self.views)
+        self.errands = Errands(inline=self.opener.task.inline, parent=self)
+        self.exports = Exports(self, self.errands, lambda: self.views)
         self.messages = MessageArea()
         self.setCentralWidget(self._centre())
         self.menus = Menus(self)
@@ -100,6 +103,7 @@ class MainWindow(QMainWindow):
         self.workbench = Workbench(self)
         self.pages.made.connect(self.workbench.furnish)
         self._connect()
+        self.explore.panels["attention"].view.show_nothing(NOTHING_YET, self.menus.actions["Sample: digits"])
 
     @property
     def views(self) -> list[Picture]:
@@ -276,6 +280,7 @@ class MainWindow(QMainWindow):
         """Stop what runs, then close."""
         self.closing.emit()
         self.workbench.close()
+        self.errands.close()
         self.opener.task.close()
         self.saving.close()
         self.runner.close()

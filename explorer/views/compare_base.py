@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PySide6.QtGui import QAction
+
 from explorer.comparison import Reference
 from explorer.result import Result
 from explorer.state import State
@@ -16,6 +18,8 @@ NOTHING_PINNED = (
 class CompareView(View):
     """A view of the present result beside the pinned one."""
 
+    _pin: QAction | None = None
+
     def __init__(self, state: State) -> None:
         super().__init__(state)
         state.reference_changed.connect(self._on_reference)
@@ -29,6 +33,16 @@ class CompareView(View):
     def why_not(self, result: Result) -> str:
         """Return what to do where nothing is pinned."""
         return "" if self.state.reference is not None else NOTHING_PINNED
+
+    def offer(self, pin: QAction) -> None:
+        """Offer to pin the present picture where none is pinned."""
+        self._pin = pin
+        if self.state.result is not None:
+            self.show_result(self.state.result)
+
+    def show_nothing(self, sentence: str, action: QAction | None = None) -> None:
+        """Show a sentence in place of the picture, with a button to pin where that is what is missing."""
+        super().show_nothing(sentence, self._pin if sentence == NOTHING_PINNED else action)
 
     def _on_reference(self, _: object) -> None:
         if self.state.result is not None:

@@ -21,7 +21,7 @@ from explorer.views.words import figure
 if TYPE_CHECKING:
     from explorer.evidence import Pair
 
-HOW = {"procrustes": "best rotation", "signs": "signs of columns", "scale": "scale alone"}
+HOW = {"procrustes": "rotation", "signs": "signs", "scale": "scale alone"}
 SCALINGS = {"axes": "unit axes", "unit": "unit-norm eigenvectors"}
 NOTHING_YET = "Choose a head in the map, and its values stand here beside V*."
 

@@ -40,8 +40,6 @@ class InputChooser(QWidget):
             self.colour.addItem(words, name)
         self.colour.setToolTip("What the colour of a token stands for")
         self.colour.setAccessibleName("Colour of the tokens")
-        self.colour.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.colour.setMinimumContentsLength(20)
         self.colour.view().setMinimumWidth(240)
         self.axis.setToolTip("Which eigenvector a_d of the key Gram matrix")
         self.axis.setAccessibleName("Eigenvector")

@@ -225,5 +225,5 @@ def _pursuit(result: Result) -> list[Part | str]:
     if result.is_moved:
         parts.append(Part("contaminated", symbol="o", pen=pen(RPC, 1.25), brush=contaminated_brush()))
     if went.precision is not None and went.recall is not None:
-        parts.append(f"S: precision {percent(went.precision)}, recall {percent(went.recall)}")
+        parts += [f"S: precision {percent(went.precision)}", f"recall {percent(went.recall)}"]
     return parts

@@ -66,6 +66,10 @@ def curve_pen(name: str) -> QPen:
     return pen(scheme().secondary, 1.25, style.DashDotLine if name == "clipped" else style.DashDotDotLine)
 
 
+MARKER = 0.03
+"""Of the height, below 0: half a marker, so that one at 0 is whole."""
+
+
 class ResponsePlot(Plot):
     """The response curves with bands over seeds."""
 
@@ -130,7 +134,8 @@ class ResponsePlot(Plot):
         if result.curves is not None:
             parts += [result.curves.mean[name] for name in shown]
             parts += [result.curves.high[name] for name in shown if name in BANDED]
-        return up_from_zero(*parts)
+        low, high = up_from_zero(*parts)
+        return low - MARKER * (high - low), high
 
     def widths(self, p: Params) -> tuple[float, float]:
         """Return the range of levels that the slider has."""

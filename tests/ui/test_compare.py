@@ -41,6 +41,19 @@ def test_before_anything_is_pinned_the_page_says_what_to_do(window: MainWindow) 
         assert view.result is None and view._sentence.text() == NOTHING_PINNED
 
 
+def test_the_page_offers_to_pin(window: MainWindow) -> None:
+    page = page_of(window)
+    offered = [view._button for view in page.views if view._button.isVisible()]
+    assert [button.text() for button in offered] == ["Pin as reference"]
+    offered[0].click()
+    settle()
+    assert window.state.reference is not None
+    assert all(view.result is not None for view in page.views)
+    window.state.pin(None)
+    settle()
+    assert offered[0].isVisible()
+
+
 def test_pin_by_keyboard_then_another_head(window: MainWindow, qtbot: QtBot) -> None:
     before = window.state.result
     press(qtbot, Qt.Key.Key_R, CTRL | SHIFT)

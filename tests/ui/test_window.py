@@ -75,6 +75,18 @@ def sentences(window: MainWindow) -> list[str]:
     return [bar.message.sentence for bar in window.messages.bars]
 
 
+def test_an_empty_window_offers_the_sample_and_nothing_of_a_model(qtbot: QtBot) -> None:
+    window = build(inline=True)
+    qtbot.addWidget(window)
+    window.show()
+    bar, offered = window.bar, window.explore.panels["attention"].view._button
+    assert not any(field.isVisible() for field in (bar.layer, bar.head, bar.query, bar.text, bar.sample))
+    offered.click()
+    settle()
+    assert window.state.source is not None and not offered.isVisible()
+    window.close()
+
+
 def test_a_picture_at_once(window: MainWindow) -> None:
     result = window.state.result
     assert result is not None and result.final

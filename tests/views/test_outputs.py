@@ -129,7 +129,7 @@ def test_residuals_clean_and_contaminated(shown):
     clean, moved = view._residuals._marks
     assert np.array_equal(clean.getData()[1], result.pursuit.clean_residuals)
     assert np.array_equal(moved.getData()[1], result.pursuit.residuals)
-    assert "precision 81 %, recall 64 %" in view._pursuit_strip.text
+    assert "precision 81 %" in view._pursuit_strip.text and "recall 64 %" in view._pursuit_strip.text
     reading = view.reading_at(at(view._residuals, 2, 0.2))
     assert "after iteration 2: clean 0.42" in reading
     view.state.show(factory.text(level=0.0))
