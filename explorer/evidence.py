@@ -22,7 +22,7 @@ from explorer.maths.procrustes import flipped_onto, rotated_onto, scaled_onto
 from explorer.models.base import ShouldStop, Source, never
 from explorer.models.series import checkpoints_within, series_of
 from explorer.params import Params
-from explorer.report.collect import layer_evidence
+from explorer.report.collect import Drawn, layer_evidence
 from explorer.report.compute import Desk, Record, stages
 from explorer.report.figures import figures_of, survivors
 from explorer.report.plan import Checkpoint, Unit, checkpoints_of, inputs_of, units_of
@@ -64,7 +64,9 @@ class Work:
         return sorted(self.units, key=lambda unit: unit.checkpoint not in self.desk.lent)
 
 
-def plan(source: Source, origin: Origin, params: Params, asked: Asked) -> Work:
+def plan(
+    source: Source, origin: Origin, params: Params, asked: Asked, drawn: dict[str, Drawn] | None = None
+) -> Work:
     """Cut what is asked for into units.
 
     Parameters
@@ -73,6 +75,8 @@ def plan(source: Source, origin: Origin, params: Params, asked: Asked) -> Work:
         Where the source comes from; several checkpoints of one training are a series.
     params : Params
         The input and the device count.
+    drawn : dict or None
+        What was drawn before, as `Desk` keeps it.
     """
     paths = [Path(path) for path in origin.paths]
     series = len(series_of(paths))
@@ -88,7 +92,7 @@ def plan(source: Source, origin: Origin, params: Params, asked: Asked) -> Work:
         untrained=asked.untrained,
     )  # fmt: skip
     within = checkpoints_within(paths[0]) if len(paths) == 1 else ()
-    return Work(source, tuple(units), Desk({wanted[-1]: source}), series, tuple(map(str, within)))
+    return Work(source, tuple(units), Desk({wanted[-1]: source}, drawn), series, tuple(map(str, within)))
 
 
 @dataclass(frozen=True, eq=False)

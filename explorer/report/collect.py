@@ -26,6 +26,9 @@ from explorer.report.stack import Stack, stack_heads
 SMALL = 1024
 """Tokens up to which one thread solves faster than several."""
 
+Drawn = dict[tuple[str, int], dict[str, Array]]
+"""Measures of draws by null, and by how many untrained models there were."""
+
 NO_INPUT = "the source does not give what the layer's value projection reads"
 NO_WEIGHTS = "the source does not give the value weights"
 NO_UNTRAINED = "no untrained model was asked for"
@@ -80,9 +83,16 @@ def layer_evidence(
     draws: Draws | None = None,
     untrained: Sequence[Capture] = (),
     should_stop: ShouldStop = never,
+    drawn: Drawn | None = None,
 ) -> Iterator[LayerEvidence]:
-    """Measure one captured layer; see `evidence`."""
-    draws = draws or Draws()
+    """Measure one captured layer; see `evidence`.
+
+    Parameters
+    ----------
+    drawn : Drawn or None
+        What was drawn of this layer before, with as many draws from the same seed; what is drawn is added.
+    """
+    draws, drawn = draws or Draws(), {} if drawn is None else drawn
     stack = stack_heads(capture, layer, heads)
     measured, star, targets = _measure(stack, should_stop)
     found = _without_nulls(layer, stack, measured, star, draws, bool(untrained))
@@ -91,13 +101,17 @@ def layer_evidence(
         nulls = _nulls(stack)
     for null in NULLS:
         if null.key in nulls[0] and null.key in draws.nulls:
-            drawn = _draw(null.key, nulls, targets, draws, found, should_stop)
+            known = null.key, 0
+            if known not in drawn:
+                drawn[known] = _draw(null.key, nulls, targets, draws, found, should_stop)
         elif null.key == "untrained" and untrained:
-            targets.release()
-            drawn = _untrained(untrained, layer, len(stack.key_heads), should_stop)
+            known = null.key, len(untrained)
+            if known not in drawn:
+                targets.release()
+                drawn[known] = _untrained(untrained, layer, len(stack.key_heads), should_stop)
         else:
             continue
-        found = replace(found, draws={**found.draws, null.key: drawn})
+        found = replace(found, draws={**found.draws, null.key: drawn[known]})
         yield found
     yield replace(found, complete=True)
 

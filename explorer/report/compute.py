@@ -12,7 +12,7 @@ import numpy as np
 
 from explorer.devices import choose
 from explorer.models.base import Capture, ShouldStop, Source, never
-from explorer.report.collect import layer_evidence
+from explorer.report.collect import Drawn, layer_evidence
 from explorer.report.layer import LayerEvidence
 from explorer.report.plan import CONTROLS, SAMPLE, Checkpoint, Unit
 
@@ -54,9 +54,13 @@ class Desk(threading.local):
     ----------
     lent : dict of Checkpoint to Source
         Sources that are open already; they are used, and never closed.
+    drawn : dict of str to Drawn, or None
+        What was drawn of units, by their keys without nulls, so that asking for one null more draws that one
+        alone; None: nothing is kept.
     """
 
     lent: Mapping[Checkpoint, Source] = field(default_factory=dict)
+    drawn: dict[str, Drawn] | None = None
     checkpoint: Checkpoint | None = None
     source: Source | None = None
     untrained: tuple[Source, ...] = ()
@@ -83,6 +87,10 @@ class Desk(threading.local):
             self.captures = tuple(s.capture(unit.group, unit.input, device, should_stop) for s in sources)
             self.captured = wanted
         return self.captures
+
+    def drawn_of(self, unit: Unit) -> Drawn:
+        """Return what is drawn of a unit already, to be used again and added to."""
+        return {} if self.drawn is None else self.drawn.setdefault(unit.without_nulls.key, {})
 
     def close(self) -> None:
         """Let go of everything."""
@@ -115,7 +123,8 @@ def stages(unit: Unit, should_stop: ShouldStop = never, desk: Desk = DESK) -> Ge
     """Compute one unit, first without nulls, then again with each null added; raises as `compute`."""
     start = time.perf_counter()
     capture, *untrained = desk.capture(unit, should_stop)
-    for layer in layer_evidence(capture, unit.layer, unit.heads, unit.draws, untrained, should_stop):
+    drawn = desk.drawn_of(unit)
+    for layer in layer_evidence(capture, unit.layer, unit.heads, unit.draws, untrained, should_stop, drawn):
         yield {
             "checkpoint": unit.checkpoint.label,
             "step": unit.checkpoint.step,

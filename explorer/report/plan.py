@@ -86,6 +86,11 @@ class Unit:
         return f"{self.checkpoint.label}, sample {self.sample}, layer {self.layer}"
 
     @property
+    def without_nulls(self) -> Unit:
+        """The same, compared with nothing: what draws under any null have in common."""
+        return replace(self, draws=replace(self.draws, nulls=()), untrained=0)
+
+    @property
     def key(self) -> str:
         """What the numbers depend on, as a file name: equal keys have equal numbers."""
         made_of = replace(self.checkpoint, label="", step=0)

@@ -45,6 +45,7 @@ from explorer.views.evidence_pair import EvidencePair
 if TYPE_CHECKING:
     from explorer.evidence import Findings, Pair
     from explorer.models.base import Source
+    from explorer.report.collect import Drawn
     from explorer.report.compute import Record
 
 REST_MS = 300
@@ -85,6 +86,7 @@ class EvidencePage(QWidget):
         self._state, self._opener = state, opener
         self.findings: Findings | None = None
         self._kept: dict[str, Record] = {}
+        self._drawn: dict[str, Drawn] = {}
         self._of: Hashable = None
         self._pair_of: Hashable = None
         self._read_from: Input | None = None
@@ -256,12 +258,12 @@ class EvidencePage(QWidget):
         if source is None or not self.isVisible() or of == self._of:
             return
         self._of = of
-        kept = self._kept
+        kept, drawn = self._kept, self._drawn
 
         def produce(should_stop: ShouldStop) -> Iterator[Findings]:
             from explorer import evidence
 
-            work = evidence.plan(source, origin, params, asked)
+            work = evidence.plan(source, origin, params, asked, drawn)
             yield from paced(evidence.measure(work, kept, should_stop, agreed), PACE_S)
 
         self._progress.announce("Measuring")
@@ -282,8 +284,9 @@ class EvidencePage(QWidget):
             if findings.waits and not findings.whole.records:
                 view.show_nothing("Not measured yet.")
         self._say()
-        while len(self._kept) > KEPT:
-            self._kept.pop(next(iter(self._kept)))
+        for kept in (self._kept, self._drawn):
+            while len(kept) > KEPT:
+                kept.pop(next(iter(kept)))
 
     def _on_running(self, running: bool) -> None:
         self.fields.again.setEnabled(not running)

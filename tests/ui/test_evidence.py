@@ -154,6 +154,35 @@ def test_going_back_computes_nothing_again(window: MainWindow) -> None:
     assert all(page._kept[key] is record for key, record in before.items())
 
 
+def test_one_null_more_or_less_draws_no_other_again(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from explorer.report import collect
+
+    page = show_evidence(window)
+    before = page.findings.score("permutation", "overlap", "z")
+    drawn: list[str] = []
+    draw = collect._draw
+
+    def counted(null: str, *rest: object) -> object:
+        drawn.append(null)
+        return draw(null, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(collect, "_draw", counted)
+    monkeypatch.setattr("explorer.evidence.estimate", lambda *_: Expected(1.0, 1.0))
+    page.fields.nulls["gaussian"].click()
+    measure(page)
+    assert page.findings.complete and "gaussian" not in page.findings.whole.nulls() and not drawn
+    page.fields.nulls["gaussian"].click()
+    page.fields.seed.setValue(5)
+    measure(page)
+    assert len(drawn) == 5 * 4
+    page.fields.seed.setValue(0)
+    measure(page)
+    assert len(drawn) == 5 * 4 and "gaussian" in page.findings.whole.nulls()
+    np.testing.assert_array_equal(page.findings.score("permutation", "overlap", "z"), before)
+
+
 def test_the_report_holds_what_the_page_measured(window: MainWindow, tmp_path: Path) -> None:
     page = show_evidence(window)
     page.write_report(tmp_path / "out")
