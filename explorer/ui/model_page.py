@@ -40,6 +40,7 @@ NO_MODEL = "These are heads without a model around them: nothing is said. Open a
 NOT_YET = "Nothing is asked yet. Open a model or the sample: what it says appears here."
 ASKED = "The model is being asked."
 WAITS = "The curve begins when the hand rests."
+BEGUN = "The curve is being computed."
 
 
 @dataclass(frozen=True)
@@ -211,6 +212,7 @@ class ModelPage(QWidget):
         self._forget()
         self._predictors.clear()
         self._kept.clear()
+        self._drawn.clear()
         self._agreed = None
         self._follow()
 
@@ -303,6 +305,8 @@ class ModelPage(QWidget):
             predictor = self._predictor(source)
             yield from predictor.curve(request.params, request.exchange, request.place, should_stop)
 
+        if self.curve.result is None:
+            self.curve.show_nothing(BEGUN)
         self._curves.run(produce)
 
     def _show_answers(self, answers: Answers) -> None:
