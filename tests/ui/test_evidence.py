@@ -15,6 +15,7 @@ from explorer.app import build
 from explorer.evidence_time import Expected
 from explorer.models.recipes import Recipe
 from explorer.ui import export
+from explorer.ui.controls import Controls
 from explorer.ui.evidence import EvidencePage
 from explorer.ui.window import MainWindow
 from tests.ui.desk import sentences, settle, sit_down
@@ -70,6 +71,21 @@ def test_values_that_are_v_star_are_found_and_gaussian_ones_are_not(window: Main
     assert np.nanmax(page.findings.measure("overlap")) < 0.5
     assert SUPPORT not in page.verdict.text()
     assert "No evidence" in page.findings.sentences[-1]
+
+
+def test_v_star_plus_noise_falls_with_the_noise_that_is_chosen(window: MainWindow) -> None:
+    page = open_control(window, "V = V* plus noise")
+    noise = window.findChildren(Controls)[0].recipe.fields["value_noise"]
+    overlaps, cosines = [], []
+    for size in (0.1, 0.5, 2.0):
+        noise.setValue(size)
+        settle()
+        assert window.state.source.recipe.value_noise == size
+        measure(page)
+        overlaps.append(float(page.findings.measure("overlap").mean()))
+        cosines.append(float(page.findings.measure("cosine_axes").mean()))
+    assert 1 > overlaps[0] > overlaps[1] > overlaps[2] > 0
+    assert 1 > cosines[0] > cosines[1] > cosines[2] > 0
 
 
 def test_too_few_draws_are_said_in_the_window(window: MainWindow) -> None:
