@@ -20,10 +20,12 @@ from explorer.ui.evidence import EvidencePage
 from explorer.ui.figure_dialog import FigureDialog
 from explorer.ui.lab import LabPage
 from explorer.ui.messages import report
+from explorer.ui.model_page import ModelPage
 from explorer.ui.shortcuts import ShortcutsPage
 from explorer.ui.study_controls import StudyControls
 from explorer.ui.study_page import StudyPage
 from explorer.ui.window import MainWindow
+from explorer.views.asking import CANCEL
 
 HEAD = Params(layer=2, head=1, level=0.08)
 TOKEN, TRAINED = 20, 240
@@ -86,8 +88,26 @@ def show(window: MainWindow, title: str) -> Any:
     """Show a page of what is open, wait until all of it is computed, and return it."""
     page = _turn_to(window, title)
     is_complete = getattr(page, "is_complete", lambda: True)
-    wait_until(lambda: at_rest(window) and is_complete(), f"the page {title}")
+
+    def is_shown() -> bool:
+        if at_rest(window) and is_complete():
+            return True
+        _agree(page)
+        return False
+
+    wait_until(is_shown, f"the page {title}")
     return page
+
+
+def _agree(page: QWidget) -> None:
+    """Press the button of a page that asks before it begins what takes long."""
+    if isinstance(page, EvidencePage):
+        if page.findings is not None and page.findings.waits and page.fields.again.isEnabled():
+            page.fields.again.click()
+    elif isinstance(page, ModelPage):
+        button = page.curve.asking.button
+        if button.isVisible() and button.text() != CANCEL:
+            button.click()
 
 
 def _open(window: MainWindow, origin: Origin, opening: Callable[[], object]) -> None:
@@ -224,17 +244,10 @@ def _evidence(window: MainWindow, inputs: int, tab: int) -> Iterator[QWidget]:
     _sample(window)
     page: EvidencePage = _turn_to(window, "Evidence")
     page.fields.inputs.setValue(inputs)
-    wait_until(lambda: page.is_complete() or _asks_first(page), "the estimate")
-    if _asks_first(page):
-        page.fields.again.click()
     show(window, "Evidence")
     page.tabs.setCurrentIndex(tab)
     yield window
     page.tabs.setCurrentIndex(0)
-
-
-def _asks_first(page: EvidencePage) -> bool:
-    return page.findings is not None and page.findings.waits
 
 
 @_scene("Study")
