@@ -72,7 +72,7 @@ def _head(snapshot: Snapshot) -> str:
         lam = number(snapshot.coupling / snapshot.scale)
         score, infinite = {
             "one": (f"{lam} X_l·m m·X_k", f"{lam} Σ m m^T x"),
-            "heads": (f"{lam} X_l·m_r m_r·X_k", f"{lam} Σ (m_1 m_1^T + … + m_{rank} m_{rank}^T) x"),
+            "heads": (f"{lam} X_l·m_r m_r·X_k", f"{lam} Σ ({_outer_products(rank)}) x"),
             "frame": (f"{lam} X_l·M M^T X_k", f"{lam} Σ M M^T x, M^T M = I, {rank} columns"),
         }[setting.structure]
     if length is None:
@@ -81,6 +81,11 @@ def _head(snapshot: Snapshot) -> str:
     if setting.kind == "softmax":
         return f"T(X)_l = {heads}Σ_{{k=1}}^{{{length}}} softmax_k({score}) X_k"
     return f"T(X)_l = {heads}1/{length} Σ_{{k=1}}^{{{length}}} ({score}) X_k"
+
+
+def _outer_products(rank: int) -> str:
+    terms = [f"m_{r} m_{r}^T" for r in sorted({1, 2, rank}) if r <= rank]
+    return " + … + ".join((terms[0], terms[-1])) if rank > 2 else " + ".join(terms)
 
 
 def _limits(snapshot: Snapshot) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QTabBar, QVBoxLayout, QWidget
 
 from explorer.errors import GramscopeError
 from explorer.lab.script import script
@@ -107,6 +107,8 @@ class LabPage(QWidget):
         docks.splitDockWidget(weights, maps, across)
         docks.splitDockWidget(maps, sweep, across)
         docks.tabifyDockWidget(weights, sphere)
+        for tabs in docks.findChildren(QTabBar):
+            tabs.setAccessibleName("Panels of one place")
         weights.raise_()
         docks.resizeDocks([alignment, loss, spectrum], [1100, 1000, 1100], across)
         docks.resizeDocks([weights, maps, sweep], [1000, 1000, 1200], across)

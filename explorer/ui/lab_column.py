@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -37,6 +38,7 @@ class Column(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFixedWidth(WIDTH)
         self.setObjectName("controls")
+        self.setAccessibleName("Settings of the laboratory")
         self._column = QWidget()
         self._column.setMaximumWidth(WIDTH - 1)
         self._layout = QVBoxLayout(self._column)
@@ -75,7 +77,7 @@ class Column(QScrollArea):
                 continue
             label = QLabel(text)
             label.setFixedWidth(56)
-            label.setBuddy(widget)
+            label.setBuddy(widget.field if isinstance(widget, Number) else widget)
             label.setToolTip(widget.toolTip())
             form.addRow(label, widget)
         return box, form
@@ -87,7 +89,7 @@ class Column(QScrollArea):
         return getattr(setting.data if data else setting, name)
 
     def _number(self, name: str, scale: Scale, tip: str, data: bool = False) -> Number:
-        number = Number(tip.partition(":")[0].partition(",")[0].rstrip("."), scale, tip)
+        number = Number(re.split("[:,;.]", tip)[0], scale, tip)
         number.changed.connect(lambda value: self._write(name, value, data))
         self._follow.append(lambda setting: number.show_value(self._read(name, setting, data)))
         return number

@@ -117,7 +117,6 @@ class Number(QWidget):
         row.addWidget(self.field)
         for widget in (self, self.slider, self.field):
             widget.setToolTip(tip)
-        self.setFocusProxy(self.field)
         self.slider.valueChanged.connect(lambda position: self._set(scale.at(position)))
         self.field.valueChanged.connect(self._on_field)
 

@@ -35,9 +35,8 @@ class Story(QWidget):
         """Tell what this moment is of."""
         told = account(snapshot)
         head, *limits = map(formula, told.formulas)
-        self._say(
-            self.formulas, f'<span style="font-size: 15px">{head}</span><br>' + " &nbsp;·&nbsp; ".join(limits)
-        )
+        lines = [f'<span style="font-size: 15px">{head}</span>', " &nbsp;·&nbsp; ".join(limits)]
+        self._say(self.formulas, "<br>".join(filter(None, lines)))
         self._say(
             self.proved,
             f"{strong('Proved')}: {prose(told.proved)} {strong('Only measured')}: {prose(told.measured)}",

@@ -12,9 +12,9 @@ from explorer.errors import GramscopeError
 from explorer.lab.experiments import DEFAULTS, THETAS, Phase, Sweep
 from explorer.lab.files import phase_files, sweep_files
 from explorer.lab.setting import IN_CONTEXT, Setting
-from explorer.settings import atomic_write
 from explorer.streams import ShouldStop, Stream
-from explorer.ui.messages import info, report
+from explorer.ui.errands import Errands
+from explorer.ui.messages import report
 from explorer.views.lab_sweep import Found, SweepView
 
 OVER = [
@@ -76,6 +76,7 @@ class Sweeps(QObject):
         self._view, self._bar = view, bar
         self.running = False
         self._stream = Stream("lab-sweep", inline=inline, parent=self)
+        self._errands = Errands(inline=inline, parent=self)
         self._stream.item.connect(view.show_found)
         self._stream.failed.connect(report)
         self._stream.running_changed.connect(self._on_running)
@@ -117,8 +118,11 @@ class Sweeps(QObject):
     def close(self) -> None:
         """Stop and wait."""
         self._stream.close()
+        self._errands.close()
 
     def _on_running(self, running: bool) -> None:
+        if running == self.running:
+            return
         self.running = running
         self._view.working(running)
         self._bar.go.setText("Cancel" if running else "Sweep")
@@ -149,10 +153,5 @@ class Sweeps(QObject):
             files = phase_files([(found.plan, found.rows)])  # type: ignore[list-item]
         else:
             files = sweep_files(found.plan, found.rows)  # type: ignore[arg-type]
-        try:
-            for suffix, text in files.items():
-                atomic_write(path.with_name(path.stem + suffix), text.encode())
-        except GramscopeError as error:
-            report(error)
-        else:
-            info(f"Saved {' and '.join(path.stem + suffix for suffix in files)} in {path.parent}.")
+        named = {path.with_name(path.stem + suffix): text.encode() for suffix, text in files.items()}
+        self._errands.write_and_tell(named)

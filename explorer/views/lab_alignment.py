@@ -101,7 +101,7 @@ class AlignmentView(LabView):
         free = reads_out(curves)
         parts: list[Part | str] = [
             Part(f"{'readout' if free else '|m·u₁|'} {figure(now, 4)}", line=self._main_pen(snapshot)),
-            Part("components" if free else "others", line=self._others[0].opts["pen"]),
+            Part(_of_others(curves, free), line=self._others[0].opts["pen"]),
         ]
         if np.isfinite(curves.pca[-1]):
             parts.append(Part(f"sample PCA {figure(float(curves.pca[-1]), 4)}", line=self._pca.opts["pen"]))
@@ -132,6 +132,12 @@ class AlignmentView(LabView):
         columns += [np.array([limits.pca]), np.array([np.nan if limits.bbp is None else limits.bbp])]
         names = ["step", *(f"component {j + 1}" for j in range(width)), "readout", "sample PCA", "Oja"]
         return [*names, "sample PCA of one prompt", "Baik–Ben Arous–Péché limit"], columns
+
+
+def _of_others(curves: Curves, free: bool) -> str:
+    what, count = ("components", 0) if free else ("others", 1)
+    there = curves.components.shape[1] - count
+    return what if there <= MOST_DRAWN else f"the first {MOST_DRAWN} of {there} {what}"
 
 
 def reads_out(curves: Curves) -> bool:

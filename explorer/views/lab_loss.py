@@ -6,6 +6,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt
 
+from explorer.lab.setting import IN_CONTEXT, Setting
 from explorer.lab.snapshot import Snapshot
 from explorer.ui.theme import pen, scheme
 from explorer.views.lab_view import COLOURS, LabView, curve, is_dragging, nearest_step, steps_range
@@ -61,13 +62,13 @@ class LossView(LabView):
         if not is_dragging():
             self.plot.settle(steps_range(curves.steps), span(curves.loss, include=tuple(known)))
         last = curves.loss[-1]
-        one = snapshot.setting.structure == "one"
+        clean = ", clean" if snapshot.setting.corrupts else ""
         best = "" if limits.loss is None else figure(limits.loss, 4)
         at = "" if limits.loss_at_coupling is None else figure(limits.loss_at_coupling, 4)
         self._strip.say(
             Part(f"loss {figure(last, 4)}", line=pen(colour, 1.5)),
-            Part(f"{'tr Σ − σ₁' if one else 'limit'} {best}", line=self._best.pen) if best else "",
-            Part(f"u₁ at this λ {at}", line=self._present.pen) if at else "",
+            Part(f"{limit_name(snapshot.setting)}{clean} {best}", line=self._best.pen) if best else "",
+            Part(f"at this λ{clean} {at}", line=self._present.pen) if at else "",
         )
 
     def reading_at(self, at: QPointF) -> str:
@@ -88,3 +89,8 @@ class LossView(LabView):
             np.array([np.nan if limits.loss is None else limits.loss]),
             np.array([np.nan if limits.loss_at_coupling is None else limits.loss_at_coupling]),
         ]
+
+
+def limit_name(setting: Setting) -> str:
+    """Return what the loss at the best λ is: a formula where all prompts of one head share Σ."""
+    return "tr Σ − σ₁" if setting.structure == "one" and setting.data.family not in IN_CONTEXT else "limit"

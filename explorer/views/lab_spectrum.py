@@ -119,7 +119,7 @@ class EigenvalueView(LabView):
         ratio = values.min() / values.max()
         self._strip.say(
             Part("drag a bar", symbol="s", brush=clean_brush(scheme().accent)) if free_hand else "",
-            f"ρ = σ_min/σ₁ = {figure(float(ratio))}",
+            f"ρ = σₘᵢₙ/σ₁ = {figure(float(ratio))}",
             Part("singular values of W", symbol="o", brush=clean_brush(COLOURS[snapshot.setting.kind])),
             Part(
                 "of Σ⁻¹" if snapshot.coupling is None else "λσ₁",

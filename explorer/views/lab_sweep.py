@@ -72,6 +72,7 @@ class SweepView(Picture):
         self.result: Found | None = None
         self._controls = controls
         self.furnish(NOTHING_YET)
+        self.canvas.setAccessibleName(self.title)
 
     def header_controls(self) -> QWidget:
         """Return what starts a sweep."""

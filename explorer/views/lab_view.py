@@ -34,7 +34,9 @@ class LabView(Picture):
     def __init__(self) -> None:
         super().__init__()
         self.result: Snapshot | None = None
+        self._pointer = QPointF()
         self.furnish(NOTHING_YET)
+        self.canvas.setAccessibleName(self.title)
 
     def draw(self, snapshot: Snapshot) -> None:
         """Put the numbers of `snapshot` into the items."""
@@ -53,11 +55,18 @@ class LabView(Picture):
         self.result = snapshot
         self.draw(snapshot)
         self.show_picture()
+        if self.canvas.reading.isVisible():
+            self._hover(self._pointer)
 
     def redraw(self) -> None:
         """Draw the same moment again."""
         if self.result is not None:
             self.show_snapshot(self.result)
+
+    def _hover(self, at: QPointF) -> None:
+        """Read what is under the pointer, and again when that changes under it."""
+        self._pointer = at
+        super()._hover(at)
 
     def provenance(self) -> Provenance:
         """Return the experiment."""

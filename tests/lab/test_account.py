@@ -18,6 +18,12 @@ def test_the_formula_has_its_numbers():
     assert "1.111, ρ = σ_{min}/σ_1 = 0.25" in found.formulas[2]
     assert told(kind="linear", length=32).formulas[0].startswith("T(X)_l = 1/32 Σ_{k=1}^{32} (0.25 X_l")
     assert told(length=None).formulas[0].startswith("T(x) = 0.25 Σ m m^T x")
+    for rank, terms in (
+        (1, "(m_1 m_1^T)"),
+        (2, "(m_1 m_1^T + m_2 m_2^T)"),
+        (4, "(m_1 m_1^T + … + m_4 m_4^T)"),
+    ):
+        assert terms in told(length=None, structure="heads", rank=rank).formulas[0]
 
 
 @pytest.mark.parametrize(

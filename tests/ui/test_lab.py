@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import runpy
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QSlider,
+    QTabBar,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from explorer.lab.setting import Data
 from explorer.ui import export
+from explorer.ui.fold import Fold
 from explorer.ui.lab import LabPage
 from explorer.ui.lab_number import INFINITY, STEPS, Scale
 from explorer.ui.window import MainWindow
+from explorer.views.canvas import Canvas
 from explorer.views.lab_sphere import START
+from tests.ui.desk import press as tab
 from tests.ui.desk import sentences, settle
 from tests.ui.lab_desk import drag, laboratory, press_button, step_of
 
@@ -252,6 +266,20 @@ def test_leaving_the_page_pauses(window: MainWindow, page: LabPage, qtbot: QtBot
     assert page.alignment.result.step == step
 
 
+def test_leaving_without_a_sweep_says_nothing_of_one(window: MainWindow, page: LabPage) -> None:
+    window.pages.show_page(0)
+    window.pages.show_page(window.pages.count - 1)
+    assert "press Sweep" in page.sweep._sentence.text()
+
+
+def test_what_is_read_follows_the_numbers_under_the_pointer(page: LabPage, qtbot: QtBot) -> None:
+    view = page.spectrum
+    view._hover(view.plot.vb.mapViewToScene(QPointF(1, 1)))
+    assert view.canvas.reading.text() == "σ₁ = 4"
+    page.controls.theta.field.setValue(1.0)
+    qtbot.waitUntil(lambda: view.canvas.reading.text() == "σ₁ = 2")
+
+
 def test_closing_while_training_leaves_no_thread_and_keeps_the_setting(
     window: MainWindow, page: LabPage, qtbot: QtBot
 ) -> None:
@@ -313,3 +341,37 @@ def test_copy_as_python_trains_to_these_numbers(
     found = runpy.run_path(str(tmp_path / "run.py"))["snapshot"]
     np.testing.assert_allclose(found.directions, page.alignment.result.directions, atol=1e-6)
     np.testing.assert_allclose(found.curves.loss, page.alignment.result.curves.loss, rtol=1e-5)
+
+
+@pytest.fixture
+def everything(page: LabPage) -> LabPage:
+    """A setting that shows as many controls as can be."""
+    page.state.update(
+        structure="frame", rank=2, contamination="sparse", clean=True, batch=8, data=Data("wishart", d=3)
+    )
+    page.controls.findChild(Fold).button.click()
+    settle()
+    return page
+
+
+def controls_of(page: LabPage) -> list[QWidget]:
+    kinds = (QAbstractButton, QComboBox, QSlider, QAbstractSpinBox, QLineEdit, QTabBar, Canvas)
+    found = [widget for kind in kinds for widget in page.findChildren(kind)]
+    return [w for w in found if w.isVisible() and w.objectName() != "qt_spinbox_lineedit"]
+
+
+def test_every_control_has_a_name_of_its_own(everything: LabPage) -> None:
+    names = [widget.accessibleName() or getattr(widget, "text", str)() for widget in controls_of(everything)]
+    assert all(names)
+    assert [name for name, count in Counter(names).items() if count > 1] == []
+
+
+def test_tab_reaches_every_control(everything: LabPage, qtbot: QtBot) -> None:
+    everything.controls.start.setFocus()
+    met: list[QWidget] = []
+    while (widget := QApplication.focusWidget()) not in met:
+        met.append(widget)
+        tab(qtbot, Qt.Key.Key_Tab)
+    for control in controls_of(everything):
+        keys = everything.sphere if control is everything.sphere.canvas else control
+        assert keys in met, control.accessibleName()
