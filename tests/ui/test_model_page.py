@@ -302,9 +302,19 @@ def test_a_long_curve_says_how_long_and_waits_for_a_person(
     qtbot.waitUntil(lambda: not asking.button.isVisible())
 
 
-def test_a_curve_is_cancelled_and_begun_again(live: MainWindow, qtbot: QtBot) -> None:
+def test_a_curve_is_cancelled_and_begun_again(
+    live: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = page_of(live)
-    live.state.update(contamination="pgd", level=0.1, steps=20)
+    original = Predictor.curve
+
+    def slow(self: Predictor, *args: Any) -> Iterator[AnswerCurve]:
+        for curve in original(self, *args):
+            threading.Event().wait(0.1)
+            yield replace(curve, seconds=1.0)
+
+    monkeypatch.setattr(Predictor, "curve", slow)
+    live.state.update(level=0.1, seed=3)
     asking = page.curve.asking
     qtbot.waitUntil(lambda: asking.button.text() == "Cancel" and asking.button.isVisible(), timeout=20_000)
     qtbot.mouseClick(asking.button, Qt.MouseButton.LeftButton)
@@ -312,5 +322,6 @@ def test_a_curve_is_cancelled_and_begun_again(live: MainWindow, qtbot: QtBot) ->
     known = 0 if page.curve.result is None else page.curve.result.done
     qtbot.wait(400)
     assert (0 if page.curve.result is None else page.curve.result.done) == known
+    monkeypatch.setattr(Predictor, "curve", original)
     qtbot.mouseClick(asking.button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: page.curve.result is not None and page.curve.result.done > known, timeout=30_000)
+    qtbot.waitUntil(page.is_complete, timeout=30_000)
