@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -35,7 +35,7 @@ from explorer.views.canvas import Canvas
 from explorer.views.lab_sphere import START
 from tests.ui.desk import press as tab
 from tests.ui.desk import sentences, settle
-from tests.ui.lab_desk import drag, laboratory, press_button, step_of
+from tests.ui.lab_desk import LEFT, drag, laboratory, press_button, step_of
 
 
 @pytest.fixture
@@ -375,3 +375,37 @@ def test_tab_reaches_every_control(everything: LabPage, qtbot: QtBot) -> None:
     for control in controls_of(everything):
         keys = everything.sphere if control is everything.sphere.canvas else control
         assert keys in met, control.accessibleName()
+
+
+def drop(widget: QWidget, path: Path) -> None:
+    """Let go of a file over a widget, as a file manager does that would move it."""
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(path))])
+    actions = Qt.DropAction.CopyAction | Qt.DropAction.MoveAction
+    keys = Qt.KeyboardModifier.NoModifier
+    at = widget.rect().center()
+    QApplication.sendEvent(widget, QDragEnterEvent(at, actions, mime, LEFT, keys))
+    event = QDropEvent(QPointF(at), actions, mime, LEFT, keys)
+    event.setDropAction(Qt.DropAction.MoveAction)
+    QApplication.sendEvent(widget, event)
+    assert event.dropAction() == Qt.DropAction.CopyAction
+    settle()
+
+
+def test_a_table_is_dropped_on_a_panel(
+    window: MainWindow, page: LabPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "tokens.csv").write_text("a,b,c\n1,2,3\n2,4,5\n0,1,9\n")
+    np.save(tmp_path / "sigma.npy", np.diag([3.0, 2.0]))
+    np.save(tmp_path / "evil.npy", np.array([{"a": print}], dtype=object), allow_pickle=True)
+    over = page.alignment.canvas.viewport()
+    drop(over, tmp_path / "tokens.csv")
+    qtbot.waitUntil(lambda: len(page.alignment.result.eigenvalues) == 3)
+    assert page.state.setting.data.family == "rows" and (tmp_path / "tokens.csv").exists()
+    page.state.update_data(family="covariance", path=str(tmp_path / "sigma.npy"))
+    drop(over, tmp_path / "sigma.npy")
+    qtbot.waitUntil(lambda: len(page.alignment.result.eigenvalues) == 2)
+    drop(over, tmp_path / "evil.npy")
+    qtbot.waitUntil(lambda: bool(sentences(window)))
+    assert "evil.npy could not be read" in sentences(window)[-1]
+    assert page.state.setting.data.path.endswith("sigma.npy")
