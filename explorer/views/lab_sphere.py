@@ -35,6 +35,8 @@ ARROWS = {
 }
 START = np.array([[-1, 1, 0], [-1, -1, 2], [1, 1, 1]]) / np.sqrt([[2], [6], [3]])
 """Rows: to the right, up and towards the eye; seen from the middle between u₁, u₂ and u₃."""
+VEILED = 236
+"""How opaque the ground of a name is, of 255: it can be read on every colour of the sphere."""
 
 
 class SphereView(LabView):
@@ -100,7 +102,7 @@ class SphereView(LabView):
         self._front.style(pen("#FFFFFF", 1.5), clean_brush(RPC))
         self._back.style(pen(RPC, 1.5), contaminated_brush())
         veil = QColor(colours.background)
-        veil.setAlpha(200)
+        veil.setAlpha(VEILED)
         for label in self._names:
             label.setFont(font(AXIS_PX))
             label.fill = pg.mkBrush(veil)

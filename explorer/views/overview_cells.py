@@ -14,6 +14,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter
 from explorer.ui.theme import AXIS_PX, accent_pen, font, hairline_pen, pen, scheme, text_pen
 from explorer.views.hatch import SPACING, diagonals
 from explorer.views.overview_order import Cell
+from explorer.views.token_text import LIGHT_INK, ink
 from explorer.views.words import figure
 
 ASIDE, ABOVE = 44.0, 34.0
@@ -22,6 +23,8 @@ GAP = 2.0
 LINE = 14.0
 FIGURES = 36.0
 """Cells at least this wide carry their number."""
+VEIL = QColor(0, 0, 0, 160)
+"""Under a name that stands on a map, so that it can be read on every colour."""
 Numbers = NDArray[np.float32]
 
 
@@ -149,15 +152,14 @@ class Cells(pg.GraphicsWidget):
             painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
         elif thumb is not None:
             painter.drawImage(box, thumb)
-            self._write(painter, cell, box, QColor("#FFFFFF"))
+            self._write(painter, cell, box, QColor(LIGHT_INK))
         elif math.isnan(cell.value):
             painter.setPen(pen(scheme().missing, 0.75))
             painter.drawLines(list(diagonals(box, SPACING)))
         else:
             colour = self._colour(cell.value)
             painter.fillRect(box, colour)
-            dark = colour.lightnessF() < 0.5 if colour.green() < 140 else False
-            self._write(painter, cell, box, QColor("#FFFFFF" if dark else "#1A1C1F"))
+            self._write(painter, cell, box, QColor(ink(colour)))
 
     def _colour(self, value: float) -> QColor:
         low, high = self._levels
@@ -173,6 +175,8 @@ class Cells(pg.GraphicsWidget):
         widest = max((QFontMetricsF(font(AXIS_PX)).horizontalAdvance(line) for line in lines), default=0.0)
         if not lines or widest > box.width():
             return
+        if self._thumbs:
+            painter.fillRect(QRectF(box.left(), box.top(), widest + 6, LINE), VEIL)
         painter.setPen(colour)
         area = box if not self._thumbs else QRectF(box.left() + 3, box.top() + 1, box.width(), LINE)
         align = Qt.AlignmentFlag.AlignCenter if not self._thumbs else Qt.AlignmentFlag.AlignLeft
