@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,6 +18,12 @@ from explorer.lab.threads import one_thread
 from explorer.settings import atomic_write
 
 FAMILIES = ("spiked", "power", "flat", "wishart", "per-prompt", "rows", "covariance")
+
+LEAST = {
+    "d": 2, "length": 1, "batch": 1, "steps": 1, "seeds": 1, "rank": 1, "nu": 1, "iterations": 1,
+    "theta": 0, "rate": 0, "coupling": 0, "level": 0, "magnitude": 0,
+}  # fmt: skip
+LEAST_VALUE = {"L": 1, "d": 2, "nu": 1, "theta": 0, "lambda": 0, "level": 0, "phase": 0.01}
 
 Row = TypeVar("Row")
 
@@ -83,13 +90,20 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> None:
     """Refuse numbers that no experiment can have."""
-    at_least = {"d": 2, "length": 1, "batch": 1, "steps": 1, "seeds": 1, "rank": 1, "theta": 0, "rate": 0}
-    for name, least in at_least.items():
-        if getattr(args, name) < least:
-            raise GramscopeError(f"--{name} is {getattr(args, name)}; it must be {least} at least.")
-    positive = args.sweep in ("L", "d", "nu", "phase")
-    if any(value < 0 or (positive and value == 0) for value in (*(args.values or ()), *(args.thetas or ()))):
-        raise GramscopeError("The values to go through must be positive.")
+    given = {name: getattr(args, name) for name in LEAST if getattr(args, name) is not None}
+    for name, value in given.items():
+        if not LEAST[name] <= value < math.inf:
+            raise GramscopeError(f"--{name} is {value}; it must be {LEAST[name]} at least, and finite.")
+    if args.contamination not in ("none", "gaussian") and args.level > 1:
+        raise GramscopeError(f"--level is {args.level}; a fraction is 1 at most.")
+    _check_values("--values", args.values or (), LEAST_VALUE[args.sweep])
+    _check_values("--thetas", args.thetas or (), LEAST_VALUE["phase"])
+
+
+def _check_values(name: str, values: Sequence[float], least: float) -> None:
+    for value in values:
+        if not least <= value < math.inf:
+            raise GramscopeError(f"{name} has {value:g}; each must be {least:g} at least, and finite.")
 
 
 def _kinds(args: argparse.Namespace) -> tuple[Kind, ...]:

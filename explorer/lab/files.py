@@ -21,16 +21,16 @@ def sweep_files(sweep: Sweep, points: Sequence[Point]) -> dict[str, str]:
 
 def phase_files(done: Sequence[tuple[Phase, Sequence[Cell]]]) -> dict[str, str]:
     """Return the contents of NAME.csv and of a NAME-kind.svg for each kind of head."""
-    about = _about(done[0][0])
+    about = _about(*(phase for phase, _ in done))
     figures = {
         f"-{phase.kind}.svg": _marked(_about(phase), phase_figure(phase, cells)) for phase, cells in done
     }
     return {".csv": _headed(about, to_csv([cell for _, cells in done for cell in cells]))} | figures
 
 
-def _about(experiment: Sweep | Phase) -> str:
-    """Return the program and every parameter, on one line."""
-    return f"Gramscope {__version__}: {json.dumps(asdict(experiment))}"
+def _about(*experiments: Sweep | Phase) -> str:
+    """Return the program and every parameter of each experiment, on one line."""
+    return f"Gramscope {__version__}: {', '.join(json.dumps(asdict(each)) for each in experiments)}"
 
 
 def _headed(about: str, table: str) -> str:

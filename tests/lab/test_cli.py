@@ -48,6 +48,8 @@ def test_the_phase_diagram_is_written_for_both_heads(tmp_path):
     arguments = ["--values", "0.5,1", "--thetas", "1,2", "--d", "6", "--out", str(tmp_path / "phase"), *QUICK]
     assert main(["pca-lab", "--sweep", "phase", *arguments]) == 0
     rows = rows_of(tmp_path / "phase.csv")
+    about = (tmp_path / "phase.csv").read_text().splitlines()[0]
+    assert '"kind": "softmax"' in about and '"kind": "linear"' in about
     assert [row["kind"] for row in rows] == ["softmax"] * 4 + ["linear"] * 4
     for kind in ("softmax", "linear"):
         assert "θ = √c" in svg_words(tmp_path / f"phase-{kind}.svg")
@@ -64,7 +66,14 @@ def test_rows_of_a_table(tmp_path):
     [
         (["--sweep", "theta", "--family", "power"], "no parameter theta"),
         (["--sweep", "L", "--d", "1"], "--d is 1"),
-        (["--sweep", "L", "--values", "0,4"], "positive"),
+        (["--sweep", "L", "--values", "0,4"], "0; each must be 1 at least"),
+        (["--sweep", "d", "--values", "1"], "1; each must be 2 at least"),
+        (["--sweep", "theta", "--values", "nan"], "nan"),
+        (["--sweep", "phase", "--thetas", "-1"], "--thetas has -1"),
+        (["--sweep", "L", "--nu", "0", "--family", "wishart"], "--nu is 0"),
+        (["--sweep", "L", "--theta", "nan"], "--theta is nan"),
+        (["--sweep", "L", "--rate", "inf"], "--rate is inf"),
+        (["--sweep", "L", "--contamination", "sparse", "--level", "5"], "--level is 5"),
         (["--sweep", "L", "--family", "rows", "--data", "absent.csv"], "absent.csv"),
     ],
 )
