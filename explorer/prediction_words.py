@@ -38,7 +38,9 @@ def contamination_in_words(exchange: Exchange, p: Params, source: Source) -> str
         return ""
     level = f"{p.level:.3g} px" if p.contamination == "blur" else f"{100 * p.level:.3g} %"
     if ENTERS[p.contamination] == "attack":
-        return f"the input, attacked by {p.contamination.upper()} through the model as it is, ε = {level}"
+        raised = "the model's loss" if p.target == "loss" else f"head {p.head} of layer {p.layer}"
+        how = "raising" if p.target == "loss" else "moving"
+        return f"the input, by {p.contamination.upper()} on the model as it is, {how} {raised}, ε = {level}"
     if ENTERS[p.contamination] != "keys":
         return f"the input ({p.contamination}, {level})"
     what = "keys and values" if p.contaminate_values else "keys"
@@ -46,16 +48,18 @@ def contamination_in_words(exchange: Exchange, p: Params, source: Source) -> str
     return f"the {what} of every head in {where} ({p.contamination}, {level})"
 
 
-def hidden_keys_in_words(source: Source, exchange: Exchange, p: Params) -> str:
+def hidden_keys_in_words(source: Source, exchange: Exchange, p: Params) -> tuple[str, ...]:
     """Say that a pursuit in the model reads keys that a query does not see; empty where there are none."""
     mask = source.facts.get("mask", "none")
     if not mask.startswith("causal") or not (exchange.attention == "pcp" or _takes_mu(exchange, p)):
-        return ""
+        return ()
     what = "μ is taken over" if exchange.attention == "rpc" else "The low-rank part is that of"
-    then = "so what is said of an earlier token depends on the keys after it"
+    said: tuple[str, ...] = (
+        f"{what} all keys, hidden ones too (mask: {mask}): what an earlier token says depends on later keys.",
+    )
     if "sliding" in mask:
-        then += ", and a head differs from the same one on the other pages, which take what the query sees"
-    return f"{what} all keys of a head, those hidden by its mask ({mask}) too, {then}."
+        said += ("So a head differs from the same one on the other pages, which take what the query sees.",)
+    return said
 
 
 def _takes_mu(exchange: Exchange, p: Params) -> bool:

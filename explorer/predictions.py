@@ -91,7 +91,7 @@ class Predictor:
                 exchange=exchange_in_words(exchange, p, speaker),
                 contamination=contamination_in_words(exchange, p, speaker),
                 label=trained_with(speaker, exchange, p),
-                notes=tuple(filter(None, (question.note, hidden_keys_in_words(speaker, exchange, p)))),
+                notes=(*filter(None, [question.note]), *hidden_keys_in_words(speaker, exchange, p)),
                 true=None if question.truth is None else question.name(question.truth),
                 answers=dict(answers),
             )

@@ -317,7 +317,7 @@ def test_an_attack_is_computed_once_for_both_attentions(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("name", "attention", "words"),
     [
-        ("gpt2", "rpc", ("μ is taken over all keys", "(causal)", "after it.")),
+        ("gpt2", "rpc", ("μ is taken over all keys", "mask: causal)", "later keys.")),
         ("mistral", "rpc", ("sliding window of 5", "the same one on the other pages")),
         ("gpt2", "pcp", ("The low-rank part is that of all keys",)),
         ("gpt2", "symmetric", ()),
@@ -332,3 +332,11 @@ def test_keys_that_a_mask_hides_count_in_the_model_and_that_is_said(
     said = " ".join(first.notes)
     assert all(word in said for word in words)
     assert words or "all keys" not in said
+
+
+def test_what_an_attack_raises_is_said() -> None:
+    predictor, p = Predictor(sample_source()), Params(contamination="fgsm", level=0.1, layer=2, head=1)
+    *_, of_loss = predictor.predict(p, Exchange("rpc", (0,)))
+    *_, of_head = predictor.predict(p.but(target="output"), Exchange("rpc", (0,)))
+    assert "raising the model's loss, ε = 10 %" in of_loss.contamination
+    assert "moving head 1 of layer 2" in of_head.contamination
