@@ -200,6 +200,8 @@ DEFINITIONS = {
         read=(
             "The breakdown point is the first level from which RPC stays worse than softmax.",
             "The band is the range over seeds; every crossing of the two curves is marked.",
+            "“Flatters” is said where RPC is ahead somewhere, and nowhere nearer to softmax's clean output "
+            "than the mean of the values is.",
             "The residual $‖K − L − S‖/‖K‖$ says how much of the keys $L$ and $S$ leave unexplained.",
         ),
         misread=(
@@ -232,6 +234,7 @@ DEFINITIONS = {
             "Above, $S$ beside what was really added, in one scale: the same spots in the same colours mean "
             "that it was found.",
             "Below, $L$ beside the clean keys, in one scale.",
+            "Where the input was contaminated all keys move: $K′ − K$ shows how far, and $S$ has no score.",
             "Exact PCP runs until its residual is under $10^{-5}$, in the background.",
         ),
         misread=(

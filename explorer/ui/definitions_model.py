@@ -35,7 +35,7 @@ MODEL = {
         what="One number of the model's answer over the level of contamination, for both attentions.",
         formulas=("p_{true}(f), or p_{said}(f), or cos(e(f), e_{softmax}(0))", RPC),
         read=(
-            "Lines are means and bands the range over three seeds.",
+            "Lines are means and bands the range over three seeds; where nothing is drawn, of one.",
             "Where the truth is not known, it is the probability of what clean softmax says.",
         ),
         misread=(
