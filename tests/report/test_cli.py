@@ -11,6 +11,7 @@ import pytest
 
 from explorer.asked import FAMILIES, NULLS, Asked
 from explorer.report import cli
+from tests.report.test_tables import numbers
 
 BRIEF = ["--layers", "0", "--draws", "20", "--costly-draws", "1", "--untrained", "0"]
 
@@ -126,13 +127,19 @@ def test_a_trainers_folder_says_what_it_does_not_measure(
 
 
 def test_many_inputs_in_two_processes_have_the_numbers_of_one(tmp_path: Path) -> None:
+    """Up to rounding, which the number of threads changes; heads that are V* have nothing but rounding."""
+    found = []
     for jobs in ("1", "2"):
-        given = ["controls", "--samples", "3", "--out", str(tmp_path / jobs), *BRIEF, "--jobs", jobs]
-        assert typed(*given) == 0
-    one, two = (document(tmp_path / jobs) for jobs in ("1", "2"))
-    for found in (one, two):
-        found.pop("created")
-        for unit in found["units"]:
-            assert unit.pop("seconds") > 0
-    assert len(one["units"]) == 3
-    assert one == two
+        given = ["controls", "--samples", "3", "--heads", "3,4", "--out", str(tmp_path / jobs), *BRIEF]
+        assert typed(*given, "--jobs", jobs) == 0
+        units = document(tmp_path / jobs)["units"]
+        assert [unit["sample"] for unit in units] == [0, 1, 2]
+        found.append(numbers([unit["heads"] for unit in units]))
+    one, two = found
+    assert one.keys() == two.keys() and len(one) > 1000
+    solver = {place for place in one if ".gamma.eigenvectors." in place}
+    assert {place for place, value in one.items() if value is None} == {
+        place for place, value in two.items() if value is None
+    }
+    for place in (place for place in one.keys() - solver if one[place] is not None):
+        assert two[place] == pytest.approx(one[place], rel=1e-6, abs=1e-8), place

@@ -12,8 +12,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from explorer.app import build
-from explorer.evidence_time import Expected
 from explorer.models.recipes import Recipe
+from explorer.report.expected import Expected
 from explorer.ui import export
 from explorer.ui.controls import Controls
 from explorer.ui.evidence import EvidencePage
