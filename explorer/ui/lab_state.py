@@ -78,6 +78,11 @@ class LabState(QObject):
             self.setting = setting
             self.changed.emit(setting)
 
+    def begin_at(self, setting: Setting) -> None:
+        """Replace the setting as another session does: nothing before it can be undone."""
+        self.set(setting)
+        self.history.clear()
+
     def remember(self) -> None:
         """Keep the setting for the next start."""
         remember(self.setting)

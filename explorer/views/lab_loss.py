@@ -13,7 +13,7 @@ from explorer.views.lab_view import COLOURS, LabView, curve, is_dragging, neares
 from explorer.views.picture import Table
 from explorer.views.plot import Plot, span
 from explorer.views.strip import Part, Strip
-from explorer.views.words import figure
+from explorer.views.words import figure, subscript
 
 
 class LossView(LabView):
@@ -62,13 +62,15 @@ class LossView(LabView):
         if not is_dragging():
             self.plot.settle(steps_range(curves.steps), span(curves.loss, include=tuple(known)))
         last = curves.loss[-1]
+        count = snapshot.directions.shape[1]
+        leading = "u₁" if count == 1 else f"u₁ … u{subscript(count)}"
         clean = ", clean" if snapshot.setting.corrupts else ""
         best = "" if limits.loss is None else figure(limits.loss, 4)
         at = "" if limits.loss_at_coupling is None else figure(limits.loss_at_coupling, 4)
         self._strip.say(
             Part(f"loss {figure(last, 4)}", line=pen(colour, 1.5)),
             Part(f"{limit_name(snapshot.setting)}{clean} {best}", line=self._best.pen) if best else "",
-            Part(f"at this λ{clean} {at}", line=self._present.pen) if at else "",
+            Part(f"{leading} at this λ{clean} {at}", line=self._present.pen) if at else "",
         )
 
     def reading_at(self, at: QPointF) -> str:
