@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -33,8 +34,8 @@ THUMB = 48
 """Rows and columns of a small map, at most."""
 BATCH = 192 * 2**20
 """Bytes that one N × N matrix of a batch of heads may take; a few of them are alive at a time."""
-KEPT = 512
-"""Layers whose numbers are kept for going back."""
+KEPT, KEPT_BYTES = 512, 64 * 2**20
+"""Layers whose numbers are kept for going back, and how large their maps may become together."""
 CHANGED = tuple(key for key, quantity in QUANTITIES.items() if quantity.of_change)
 
 
@@ -44,11 +45,13 @@ def sinks(head: Head) -> list[int]:
 
 
 class Overviewer:
-    """Computes overviews, and keeps each layer's numbers for the next one: a level change leaves most."""
+    """Computes overviews, and keeps each layer's numbers for the next one: a level change leaves most.
+
+    A source that is closed elsewhere goes, and its numbers with it.
+    """
 
     def __init__(self) -> None:
-        self._source: Source | None = None
-        self._kept: dict[Hashable, LayerNumbers] = {}
+        self._kept: WeakKeyDictionary[Source, dict[Hashable, LayerNumbers]] = WeakKeyDictionary()
 
     def __call__(self, p: Params, source: Source, should_stop: ShouldStop = never) -> Iterator[Overview]:
         """Yield what is known after each layer.
@@ -66,8 +69,7 @@ class Overviewer:
         Stopped
             If `should_stop` said so.
         """
-        if source is not self._source:
-            self._source, self._kept = source, {}
+        known = self._kept.setdefault(source, {})
         layers = range(source.first_layer, source.layers)
         overview = Overview(p, source.name, layers, source.heads)
         spent: list[float] = []
@@ -75,8 +77,8 @@ class Overviewer:
             if should_stop():
                 raise Stopped
             begin = time.perf_counter()
-            place = (id(source), layer, p.input, p.query, choose(p.device))
-            kept = self._kept.get((place, _of_change(p)))
+            place = (layer, p.input, p.query, choose(p.device))
+            kept = known.get((place, _of_change(p)))
             if kept is None or not overview.tokens:
                 overview, kept = self._compute(overview, layer, p, source, place, should_stop)
                 spent.append(time.perf_counter() - begin)
@@ -97,20 +99,30 @@ class Overviewer:
             if is_of_device(problem):
                 raise
             return overview, LayerNumbers(layer, problem=str(problem))
-        still = self._keep((place, None), lambda: _still(view, layer, should_stop))
-        numbers = self._keep(
+        known = self._kept[source]
+        still = _keep(known, (place, None), lambda: _still(view, layer, should_stop))
+        numbers = _keep(
+            known,
             (place, _of_change(p)),
             lambda: replace(still, values={**still.values, **_changed(view, p, should_stop)}),
         )
         return overview if overview.tokens else _described(overview, view), numbers
 
-    def _keep(self, key: Hashable, make: Callable[[], LayerNumbers]) -> LayerNumbers:
-        if key not in self._kept:
-            numbers = make()
-            while len(self._kept) >= KEPT:
-                self._kept.pop(next(iter(self._kept)))
-            self._kept[key] = numbers
-        return self._kept[key]
+
+def _keep(
+    known: dict[Hashable, LayerNumbers], key: Hashable, make: Callable[[], LayerNumbers]
+) -> LayerNumbers:
+    numbers = known.get(key)
+    if numbers is None:
+        numbers = known[key] = make()
+        while len(known) > 1 and (len(known) > KEPT or _map_bytes(known) > KEPT_BYTES):
+            known.pop(next(iter(known)), None)
+    return numbers
+
+
+def _map_bytes(known: Mapping[Hashable, LayerNumbers]) -> int:
+    """Return the size of the maps, which numbers of one place share."""
+    return sum({id(numbers.maps): numbers.maps.nbytes for numbers in [*known.values()]}.values())
 
 
 def _of_change(p: Params) -> Hashable:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -101,6 +103,25 @@ def test_it_grows_layer_by_layer_and_is_kept() -> None:
     *_, other = overviewer(Params(level=0.2), source)
     assert (other.table("entropy") == again.table("entropy")).all()
     assert (other.table("softmax") != again.table("softmax")).all()
+
+
+def test_a_source_that_is_closed_is_let_go() -> None:
+    source, overviewer = FixedSource(), Overviewer()
+    list(overviewer(Params(level=0.1), source))
+    closed = weakref.ref(source)
+    del source
+    gc.collect()
+    assert closed() is None
+
+
+def test_kept_maps_stay_within_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, overviewer = FixedSource(layers=3, heads=2, key_heads=2), Overviewer()
+    *_, whole = overviewer(Params(level=0.1), source)
+    monkeypatch.setattr(module, "KEPT_BYTES", 2 * whole.done[0].maps.nbytes)
+    for query in range(4):
+        list(overviewer(Params(level=0.1, query=query), source))
+    (known,) = overviewer._kept.values()
+    assert 0 < module._map_bytes(known) <= module.KEPT_BYTES
 
 
 def test_it_stops() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -72,6 +74,17 @@ def test_the_answers_are_the_predictors(window: MainWindow) -> None:
     for case, answer in expected.answers.items():
         np.testing.assert_array_equal(answer.probabilities, found.answers[case].probabilities)
     assert "trained with softmax" in page.predictions._label.text
+
+
+def test_a_model_that_was_asked_is_let_go_when_another_is_opened(window: MainWindow) -> None:
+    page = page_of(window)
+    assert answers_of(page) is not None
+    asked = weakref.ref(window.state.source)
+    window.pages.show_page(0)
+    window.open_recipe(Recipe(tokens=24, dim=8, components=3))
+    settle()
+    gc.collect()
+    assert asked() is None
 
 
 def test_without_contamination_two_answers_are_enough(window: MainWindow) -> None:
