@@ -145,7 +145,7 @@ class History(QObject):
             last += 1
         self._steps[first : last + 1] = [kept]
         self._at = first
-        self._settle()
+        self._open = None
         self._give(kept)
         self.changed.emit()
 

@@ -202,6 +202,17 @@ def test_what_is_refused_is_no_step(room: Room) -> None:
     assert numbers(room) == [0, 1]
 
 
+def test_what_is_held_stays_held_when_something_on_the_way_is_refused(room: Room) -> None:
+    room.history.begin()
+    for number in (1, 2, 3):
+        room.set((number,))
+    room.history.refuse((0,))
+    for number in (4, 5, 6):
+        room.set((number,))
+    room.history.end()
+    assert numbers(room) == [0, 6]
+
+
 def test_an_undo_that_is_refused_is_forgotten(room: Room) -> None:
     for number in (1, 2, 3):
         room.set((number,))

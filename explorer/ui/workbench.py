@@ -41,7 +41,8 @@ Standard = QKeySequence.StandardKey
 class FieldKeys(QObject):
     """Settles which keys are a field's own, and which the window's.
 
-    A number undoes what is being typed and nothing else; Ctrl+arrows stay the window's; Home is the field's.
+    A field undoes what is being typed and nothing else; Ctrl+arrows stay the window's, but for a field of
+    words; Home is the field's.
     """
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -56,7 +57,7 @@ class FieldKeys(QObject):
         declined = field is not None and (
             (event.matches(Standard.Undo) and not field.isUndoAvailable())
             or (event.matches(Standard.Redo) and not field.isRedoAvailable())
-            or (control and event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right))
+            or (control and field is not watched and event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right))
         )
         if declined:
             event.ignore()

@@ -224,3 +224,12 @@ def test_typed_eigenvalues(page: LabPage, qtbot: QtBot) -> None:
     undo(qtbot)
     assert page.state.setting.data.spectrum == (3.0, 1.0)
     assert field.text() == "3, 1"
+
+
+def test_words_are_walked_through_in_a_field_of_words(page: LabPage, qtbot: QtBot) -> None:
+    page.state.update(data=Data("drawn", spectrum=(3.0, 1.0)))
+    field = page.controls.spectrum
+    field.setFocus()
+    field.setCursorPosition(4)
+    qtbot.keyClick(field, Key.Key_Left, CTRL)
+    assert field.cursorPosition() == 3
