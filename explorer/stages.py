@@ -277,11 +277,16 @@ def errors(clean: Outputs, moved: Outputs, m: Moved) -> Errors:
 
 
 def pursuit(m: Moved, clean: Outputs, moved: Outputs, p: Params) -> Pursuit | None:
-    """Describe how the pursuit went; None where there is none."""
+    """Describe how the pursuit went; None where there is none.
+
+    S has no scores where every entry is contaminated: precision would be 1 whatever S is.
+    """
     rpc = moved.rpc
     if rpc is None or clean.rpc is None or rpc.residuals is None or clean.rpc.residuals is None:
         return None
-    precision, recall = (None, None) if m.hit is None else support_scores(rpc.sparse, m.hit)
+    precision, recall = None, None
+    if m.hit is not None and not bool(m.hit.all()):
+        precision, recall = support_scores(rpc.sparse, m.hit)
     return Pursuit(
         residuals=numpy(rpc.residuals),
         clean_residuals=numpy(clean.rpc.residuals),

@@ -204,7 +204,7 @@ class DecompositionView(View):
         return self.result is None or self.result.params.key_kind is not None
 
     def _scores(self, sparse: Array, found: Decomposition) -> str:
-        if not found.hit.any() or not self._is_added:
+        if not found.hit.any() or found.hit.all() or not self._is_added:
             return f"{percent(float((sparse != 0).mean()))} of the entries"
         precision, recall = support_scores(sparse, found.hit)
         return f"precision {percent(precision)}, recall {percent(recall)}"

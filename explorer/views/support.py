@@ -24,6 +24,8 @@ from explorer.views.words import figure, percent
 CURVES = {"precision": "precision", "recall": "recall", "cut": "share of K in S"}
 TOP = 1.04
 UNKNOWN = "The input was contaminated: which entries of K′ are wrong, nobody knows."
+EVERY = "Every entry is contaminated: precision would be 100 % whatever S is."
+NONE = "Nothing is contaminated: nothing to find."
 TICKS = [(value / 4, f"{25 * value} %") for value in range(5)]
 
 
@@ -104,8 +106,9 @@ class SupportView(View):
         """Put the numbers of `result` into the items."""
         went, sweep = result.pursuit, self._sweep
         assert went is not None
+        told = _curves(result)
         for name, line in self._lines.items():
-            line.setVisible(sweep is not None)
+            line.setVisible(sweep is not None and name in told)
             if sweep is not None:
                 line.setData(np.log10(sweep.lams), getattr(sweep, name))
         x = math.log10(went.lam) if went.lam > 0 else math.nan
@@ -130,12 +133,9 @@ class SupportView(View):
         self.plot.set_ticks("bottom", [(i * math.log10(4), figure(4.0**i, 2)) for i in powers])
 
     def _say(self, result: Result, went: Pursuit) -> None:
-        known = result.params.key_kind is not None
-        hit = known and bool(result.contaminated.any())
-        why = "Nothing is contaminated: nothing to find." if known else UNKNOWN
-        shown = CURVES if hit else {"cut": CURVES["cut"]}
-        parts: list[Part | str] = [Part(words, line=curve_pen(name)) for name, words in shown.items()]
-        self._strip.say(*parts, "" if hit else why)
+        shown = _curves(result).items()
+        parts: list[Part | str] = [Part(words, line=curve_pen(name)) for name, words in shown]
+        self._strip.say(*parts, _why_no_scores(result))
         rule = "λμ" if result.params.form == "published" else "λ/μ"
         unit = "" if result.decomposition is None else _in_deviations(went.threshold, result)
         self._facts.say(
@@ -167,10 +167,12 @@ class SupportView(View):
 
     def _lam_at(self, x: float) -> str:
         sweep = self._sweep
-        if sweep is None:
+        if sweep is None or self.result is None:
             return ""
         i = int(np.abs(np.log10(sweep.lams) - x).argmin())
-        parts = [f"{words} {percent(getattr(sweep, name)[i])}" for name, words in CURVES.items()]
+        parts = [
+            f"{words} {percent(getattr(sweep, name)[i])}" for name, words in _curves(self.result).items()
+        ]
         return f"λ = {figure(sweep.lams[i])}: {', '.join(parts)}"
 
     def numbers(self, result: Result) -> Table:
@@ -187,6 +189,21 @@ class SupportView(View):
             columns += [iterations, went.clean_residuals, went.residuals]
             columns += [np.array([value]) for value in (went.lam, went.mu, went.threshold)]
         return names, columns
+
+
+def _curves(result: Result) -> dict[str, str]:
+    """Return the curves that mean something."""
+    return {"cut": CURVES["cut"]} if _why_no_scores(result) else CURVES
+
+
+def _why_no_scores(result: Result) -> str:
+    """Return why precision and recall mean nothing; empty where they do."""
+    if result.params.key_kind is None:
+        return UNKNOWN
+    if not result.contaminated.any():
+        return NONE
+    every = result.decomposition is not None and bool(result.decomposition.hit.all())
+    return EVERY if every else ""
 
 
 def _in_deviations(threshold: float, result: Result) -> str:

@@ -162,3 +162,22 @@ def test_s_has_no_score_where_nobody_knows_what_is_wrong(window: MainWindow) -> 
     assert not any("precision" in text or "recall" in text for text in said)
     choose(window, "Keys of this head", "sparse")
     assert "precision" in view._tiles[0][1].strip.text and "added" in view._tiles[0][0].strip.text
+
+
+def test_s_has_no_score_where_every_entry_is_contaminated(window: MainWindow) -> None:
+    window.open_recipe(SMALL)
+    choose(window, "Keys of this head", "gaussian")
+    drag(window, STEPS // 2)
+    titles = [window.pages.row.tabText(i) for i in range(window.pages.count)]
+    window.pages.show_page(titles.index("Robustness"))
+    page = window.pages.page(window.pages.place)
+    page._take_apart()
+    settle()
+    result = window.state.result
+    assert result.decomposition.hit.all() and result.pursuit.precision is None
+    assert "precision" not in page.decomposition._tiles[0][1].strip.text
+    assert "whatever S is" in page.support._strip.text
+    assert not page.support._lines["precision"].isVisible() and page.support._lines["cut"].isVisible()
+    choose(window, "Keys of this head", "sparse")
+    page._take_apart()
+    assert page.support._lines["precision"].isVisible() and "recall" in page.support._strip.text
