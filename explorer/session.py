@@ -174,14 +174,20 @@ def save(session: Session, path: Path) -> None:
     atomic_write(path, dump(session, path.absolute().parent))
 
 
-def load(path: Path) -> Session:
+def load(path: Path, should_stop: Callable[[], bool] = lambda: False) -> Session:
     """Read a session; nothing is opened yet.
 
     Raises
     ------
+    Stopped
+        `should_stop` said so while the drive did not answer.
     GramscopeError
-        It cannot be read, is no session, of a newer version, or a field is not what it should be.
+        The drive does not answer; it cannot be read, is no session, of a newer version, or a field is not
+        what it should be.
     """
+    from explorer.models.patience import wait_for
+
+    wait_for(path, should_stop)
     try:
         if not path.is_file():
             raise GramscopeError(f"There is no session {path.name} in {path.absolute().parent}.")

@@ -9,10 +9,11 @@ import secrets
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from explorer.errors import GramscopeError
+from explorer.errors import GramscopeError, Stopped
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QSettings
@@ -79,7 +80,11 @@ def settings() -> QSettings:
     return QSettings(str(directory("config") / "gramscope.ini"), QSettings.Format.IniFormat)
 
 
-def atomic_write(path: str | Path, data: bytes) -> None:
+def _never() -> bool:
+    return False
+
+
+def atomic_write(path: str | Path, data: bytes, should_stop: Callable[[], bool] = _never) -> None:
     """Write `data` to `path`, whole or not at all: whoever opens it finds the old file or the new one.
 
     A link is followed; an existing file keeps its permissions; a device or pipe is refused, not replaced.
@@ -88,6 +93,8 @@ def atomic_write(path: str | Path, data: bytes) -> None:
     ------
     GramscopeError
         No space, no permission, no such folder, or anything else that the system refuses.
+    Stopped
+        `should_stop` said so before the new file took the old one's place.
     """
     try:
         target = Path(path).resolve()
@@ -95,12 +102,12 @@ def atomic_write(path: str | Path, data: bytes) -> None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
         if target.exists() and not target.is_file() and not target.is_dir():
             raise OSError(errno.ENODEV, os.strerror(errno.ENODEV), str(target))
-        _replace(target, data)
+        _replace(target, data, should_stop)
     except OSError as error:
         raise _failure(error, Path(path)) from error
 
 
-def _replace(target: Path, data: bytes) -> None:
+def _replace(target: Path, data: bytes, should_stop: Callable[[], bool]) -> None:
     _sweep(target.parent)
     temporary = target.with_name(f".gramscope-{secrets.token_hex(8)}.tmp")
     try:
@@ -110,6 +117,8 @@ def _replace(target: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         if target.is_file():
             shutil.copymode(target, temporary)
+        if should_stop():
+            raise Stopped
         temporary.replace(target)
     finally:
         with contextlib.suppress(OSError):

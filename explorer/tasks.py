@@ -66,6 +66,15 @@ class Task(QObject):
         self._number += 1
         self.running_changed.emit(False)
 
+    @property
+    def working(self) -> bool:
+        """Whether a thread of its own still runs, were it asked to stop or not."""
+        return any(thread.is_alive() for thread in self._threads)
+
+    def wait(self, seconds: float) -> None:
+        """Wait for what runs, so long at most."""
+        threads.wait(self._threads, seconds)
+
     def close(self) -> None:
         """Cancel and wait, though not for ever."""
         self._number += 1

@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 CLOSING_S = 3.0
 """How long closing waits for what was asked to stop."""
+GLANCE_S = 0.5
+"""How long the window waits for a drive that ought to answer at once."""
 _PREFIX = "gramscope-"
 
 
@@ -17,6 +20,13 @@ def start(name: str, work: Callable[..., Any], *args: Any) -> threading.Thread:
     thread = threading.Thread(target=work, args=args, name=_PREFIX + name, daemon=True)
     thread.start()
     return thread
+
+
+def within(seconds: float, work: Callable[[], T], otherwise: T) -> T:
+    """Return what `work()` does, or `otherwise` if that takes longer: it is left behind then, or raises."""
+    found: list[T] = []
+    wait([start("glance", lambda: found.append(work()))], seconds)
+    return found[0] if found else otherwise
 
 
 def wait(threads: Iterable[threading.Thread], seconds: float = CLOSING_S) -> None:

@@ -64,7 +64,8 @@ def _watching(path: Path, should_stop: ShouldStop, progress: Progress) -> Iterat
     It makes the table of tensors' names anew for every module of the model, which takes most of the time
     for many layers; here it is made once.
     """
-    names, unpacking = importlib.import_module("gguf"), transformers("modeling_gguf_pytorch_utils")
+    names: Any = importlib.import_module("gguf")
+    unpacking = transformers("modeling_gguf_pytorch_utils")
 
     def each(tensors: Sequence[Any], **_: Any) -> Iterator[Any]:
         done, total = 0, sum(int(tensor.n_bytes) for tensor in tensors)

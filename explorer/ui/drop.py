@@ -11,6 +11,7 @@ from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
+from explorer import threads
 from explorer.session import SUFFIX
 
 IMAGES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff"}
@@ -29,7 +30,14 @@ def paths_of(data: QMimeData) -> list[Path]:
 
 
 def intent(paths: Sequence[Path]) -> tuple[str, str]:
-    """Return what a drop of `paths` would do: ("open" or "input", the words for it)."""
+    """Return what a drop of `paths` would do: ("open" or "input", the words for it).
+
+    What lies on a drive that does not answer at once is opened, which can wait for it.
+    """
+    return threads.within(threads.GLANCE_S, lambda: _intent(paths), ("open", "Open as checkpoint"))
+
+
+def _intent(paths: Sequence[Path]) -> tuple[str, str]:
     suffix = paths[0].suffix.lower() if len(paths) == 1 else ""
     if suffix in IMAGES:
         return "input", "Use as image"
@@ -50,10 +58,11 @@ def intent(paths: Sequence[Path]) -> tuple[str, str]:
 
 def _holds_images(folder: Path) -> bool:
     """Whether a folder holds images and no checkpoint, as far as its first entries tell."""
-    if not folder.is_dir():
+    try:
+        with os.scandir(folder) as entries:
+            names = [Path(entry.name) for entry in islice(entries, LOOKED_AT)]
+    except OSError:  # no folder, or one that may not be read: opening it says why
         return False
-    with os.scandir(folder) as entries:
-        names = [Path(entry.name) for entry in islice(entries, LOOKED_AT)]
     kinds = {name.suffix.lower() for name in names}
     return bool(kinds & IMAGES) and not kinds & WEIGHTS and Path("config.json") not in names
 

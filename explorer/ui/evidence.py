@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer import threads
 from explorer.errors import GramscopeError
 from explorer.params import Input, Params
 from explorer.runner import Runner
@@ -358,11 +359,15 @@ class EvidencePage(QWidget):
 
 
 def _inputs_left(source: Source, given: Input) -> int:
-    """Return how many inputs there are from the present one on; 1 where they cannot be read."""
-    try:
-        return 1 if given.text else source.count(given) - given.index
-    except GramscopeError:
-        return 1
+    """Return how many inputs there are from the present one on; 1 where that cannot be read at once."""
+
+    def count() -> int:
+        try:
+            return 1 if given.text else source.count(given) - given.index
+        except GramscopeError:
+            return 1
+
+    return threads.within(threads.GLANCE_S, count, 1)
 
 
 def _done_of(findings: Findings) -> str:

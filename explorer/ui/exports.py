@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from explorer.errors import GramscopeError
 from explorer.ui import export
+from explorer.ui.errands import Errands
 from explorer.ui.exporting.figure import Figure
 from explorer.ui.figure_dialog import FigureDialog
 from explorer.ui.messages import info, report
@@ -26,13 +27,15 @@ class Exports(QObject):
     ----------
     window : QWidget
         Above which the dialog appears.
+    errands : Errands
+        Write the files.
     views : callable
         Gives all panels; those that are visible are the whole figure.
     """
 
-    def __init__(self, window: QWidget, views: Callable[[], Sequence[Picture]]) -> None:
+    def __init__(self, window: QWidget, errands: Errands, views: Callable[[], Sequence[Picture]]) -> None:
         super().__init__(window)
-        self._window = window
+        self._window, self._errands = window, errands
         self._views = views
 
     def ask(self, views: Sequence[Picture] | None = None) -> None:
@@ -59,11 +62,11 @@ class Exports(QObject):
     def try_save(self, views: Sequence[Picture] | None, path: Path, figure: Figure | None = None) -> None:
         """Write the panels to `path`, and tell that it was done or why not."""
         try:
-            self.save(views, path, figure)
+            data = export.export_bytes(self._shown(views), export.format_of(path), figure)
         except GramscopeError as error:
             report(error)
         else:
-            info(f"Saved {path.name} in {path.parent}.")
+            self._errands.write_and_tell({path: data})
 
     def copy(self, views: Sequence[Picture] | None = None) -> None:
         """Put a picture on the clipboard."""

@@ -64,9 +64,12 @@ class Messages(QObject):
     Signals
     -------
     posted(Message)
+    withdrawn(Message)
+        It no longer holds.
     """
 
     posted = Signal(object)
+    withdrawn = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -81,6 +84,12 @@ class Messages(QObject):
                 self._kept.append(message)
                 return
         self.posted.emit(message)
+
+    def withdraw(self, message: Message) -> None:
+        """Take a message back, shown or not."""
+        with self._lock:
+            self._kept = [kept for kept in self._kept if kept != message]
+        self.withdrawn.emit(message)
 
     def show_in(self, show: Callable[[Message], None]) -> None:
         """Hand what was kept, and everything from now on, to `show` (a method of a widget)."""
@@ -119,9 +128,16 @@ def info(sentence: str, detail: str = "") -> None:
     messages().post(Message("info", sentence, detail))
 
 
-def offer(sentence: str, action: str, do: Callable[[], object]) -> None:
-    """Offer to do something, at a button; it stays until it is answered."""
-    messages().post(Message("warning", sentence, action=(action, do)))
+def offer(sentence: str, action: str, do: Callable[[], object]) -> Message:
+    """Offer to do something, at a button; it stays until it is answered or withdrawn."""
+    message = Message("warning", sentence, action=(action, do))
+    messages().post(message)
+    return message
+
+
+def withdraw(message: Message) -> None:
+    """Take a message back that no longer holds."""
+    messages().withdraw(message)
 
 
 def report(exception: BaseException) -> None:
@@ -231,6 +247,7 @@ class MessageArea(QWidget):
         self._column.setSpacing(0)
         self.hide()
         messages().show_in(self.show_message)
+        messages().withdrawn.connect(self._withdraw)
 
     def show_message(self, message: Message) -> None:
         """Show `message` on top; the same one again is counted, not repeated."""
@@ -250,6 +267,10 @@ class MessageArea(QWidget):
         """Stop showing: what is posted from now on waits for another area."""
         messages().keep(self.show_message)
         for bar in list(self.bars):
+            self._remove(bar)
+
+    def _withdraw(self, message: Message) -> None:
+        for bar in [bar for bar in self.bars if bar.message == message]:
             self._remove(bar)
 
     def _remove(self, bar: MessageBar) -> None:

@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QFileDialog
 
 from explorer.errors import GramscopeError
 from explorer.lab import stored
-from explorer.session import SUFFIX, Session, load, save
+from explorer.session import SUFFIX, Session, dump, load
 from explorer.settings import directory
+from explorer.tasks import Progress, ShouldStop
 from explorer.ui import theme
 from explorer.ui.autosave import Autosave, left_behind
 from explorer.ui.lab import LabPage
@@ -24,6 +25,8 @@ from explorer.ui.recents import Recents
 if TYPE_CHECKING:
     from explorer.ui.window import MainWindow
 
+READING = "read a session"
+"""The errand's key: of two sessions, and of a session and a checkpoint, the one asked for last is opened."""
 FILTER = f"Gramscope session (*{SUFFIX})"
 
 
@@ -54,6 +57,11 @@ class Sessions(QObject):
         self.pins = Pins(window)
         window.opener.opened.connect(self._on_opened)
         window.opener.failed.connect(self._on_failed)
+        window.opener.task.running_changed.connect(self._on_opening)
+
+    def _on_opening(self, running: bool) -> None:
+        if running:
+            self._window.errands.cancel(READING)
 
     def snapshot(self) -> Session | None:
         """Return what is on screen; None while nothing is open."""
@@ -93,14 +101,14 @@ class Sessions(QObject):
         if session is None:
             report(GramscopeError("There is nothing to save yet. Open a model or the sample first."))
             return
-        try:
-            save(session, path)
-        except GramscopeError as error:
-            report(error)
-            return
-        self.path = path
-        self.recents.add([str(path.absolute())])
-        info(f"Saved {path.name} in {path.absolute().parent}.")
+        path = path.absolute()
+
+        def saved() -> None:
+            self.path = path
+            self.recents.add([str(path)])
+            info(f"Saved {path.name} in {path.parent}.")
+
+        self._window.errands.write({path: dump(session, path.parent)}, saved)
 
     def ask_open(self) -> None:
         """Ask for a session and open it."""
@@ -142,15 +150,20 @@ class Sessions(QObject):
         offer("Gramscope did not close properly last time.", "Restore the session", self.open_last)
 
     def _open(self, path: Path, save_to: Path | None) -> None:
-        try:
-            session = load(path)
+        def read(progress: Progress, should_stop: ShouldStop) -> Session:
+            session = load(path, should_stop)
             stored.read(session.laboratory or {})
-        except GramscopeError as error:
+            return session
+
+        def done(session: Session) -> None:
+            self._opening, self._path_opening = session, save_to
+            self._window.opener.open(session.origin, session.params)
+
+        def failed(error: Exception) -> None:
             self.recents.remove([str(path.absolute())])
             report(error)
-            return
-        self._opening, self._path_opening = session, save_to
-        self._window.opener.open(session.origin, session.params)
+
+        self._window.errands.run(READING, f"Reading {path.name}", read, done, failed)
 
     def _on_opened(self) -> None:
         session, path = self._opening, self._path_opening
@@ -178,7 +191,7 @@ class Sessions(QObject):
         window.menus.choose_appearance(session.theme)
         if session.laboratory is not None:
             page = window.findChild(LabPage)
-            (remember if page is None else page.state.set)(stored.read(session.laboratory))
+            (remember if page is None else page.state.begin_at)(stored.read(session.laboratory))
         self.pins.restore(session.pin)
 
     def close(self) -> None:
@@ -186,9 +199,11 @@ class Sessions(QObject):
         session = self.snapshot()
         if session is not None:
             try:
-                save(session, last_session())
+                path = last_session()
             except GramscopeError as error:
                 report(error)
+            else:
+                self._window.errands.write({path: dump(session, path.parent)}, lambda: None)
         self._autosave.close()
 
 

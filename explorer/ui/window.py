@@ -35,8 +35,8 @@ from explorer.state import State
 from explorer.tasks import Progress, ShouldStop, Task
 from explorer.ui.controls import Controls
 from explorer.ui.drop import DropZone
-from explorer.ui.explore import ExplorePage
 from explorer.ui.errands import Errands
+from explorer.ui.explore import ExplorePage
 from explorer.ui.exports import Exports
 from explorer.ui.menus import Menus
 from explorer.ui.messages import MessageArea, info, report
