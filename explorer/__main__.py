@@ -33,7 +33,7 @@ def _window_parser() -> argparse.ArgumentParser:
     parser.add_argument("path", nargs="*", metavar="PATH", help="a checkpoint: folder, file or files")
     parser.add_argument("--smoke", action="store_true", help="drive the window once by itself, and check it")
     parser.add_argument("--out", metavar="FOLDER", help="where --smoke exports to (default: temporary)")
-    parser.add_argument("--screenshots", metavar="FOLDER", help="save pictures of the window and end")
+    parser.add_argument("--screenshots", metavar="FOLDER", help="save pictures of everything, and of PATH")
     parser.add_argument("--info", action="store_true", help="print versions, devices and paths")
     parser.add_argument("--version", action="version", version=f"gramscope {__version__}")
     return parser

@@ -106,7 +106,7 @@ def row_of(*widgets: QWidget) -> QWidget:
     box = QWidget()
     row = QHBoxLayout(box)
     row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(8)
+    row.setSpacing(4)
     for widget in widgets:
         row.addWidget(widget)
     return box

@@ -21,8 +21,8 @@ from explorer.views.words import figure
 if TYPE_CHECKING:
     from explorer.evidence import Pair
 
-HOW = {"procrustes": "rotation", "signs": "signs", "scale": "scale alone"}
-SCALINGS = {"axes": "unit axes", "unit": "unit-norm eigenvectors"}
+HOW = {"procrustes": "rotation", "signs": "signs", "scale": "scale"}
+SCALINGS = {"axes": "unit axes", "unit": "unit norm"}
 NOTHING_YET = "Choose a head in the map, and its values stand here beside V*."
 
 

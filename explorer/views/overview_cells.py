@@ -120,7 +120,8 @@ class Cells(pg.GraphicsWidget):
         self._name(painter)
         for cell in self.cells:
             self._draw(painter, cell, self.box(cell))
-        for place, line in ((self.here, accent_pen()), (self.cursor, text_pen(1.5))):
+        halo = pen(scheme().background, 5)
+        for place, line in ((self.here, halo), (self.here, accent_pen()), (self.cursor, text_pen(1.5))):
             ringed = self.of(place)
             if ringed is not None:
                 if place is self.cursor:
