@@ -58,8 +58,9 @@ def described(data: Data) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number in three or four figures."""
-    return f"{value:.4g}".replace("-", "−")
+    """Return a number in three or four figures, in the notation of formulas."""
+    digits, _, power = f"{value:.4g}".replace("-", "−").partition("e")
+    return f"{digits} × 10^{{{power.replace('+', '').replace('−0', '−').lstrip('0')}}}" if power else digits
 
 
 def _head(snapshot: Snapshot) -> str:
@@ -142,7 +143,7 @@ def _proved(snapshot: Snapshot) -> str:
     if family == "rows":
         return (
             "the closed form at $L = ∞$ for a linear head, which sees $Σ$ alone; for a softmax head only of "
-            "Gaussian tokens, and rows of a table are none."
+            "Gaussian tokens, which rows of a table are not."
         )
     exact = (
         "the closed form at $L = ∞$, its minimum at $±u_1$ for the best $λ$, and the transition in $λ$ "

@@ -18,6 +18,9 @@ from explorer.views.plot import Plot, ceiling
 from explorer.views.strip import Strip
 from explorer.views.words import figure
 
+TWO_FIGURES = 20
+"""From so many features on the names of most ticks need more room."""
+
 
 class MapView(LabView):
     """Left Σ over its largest eigenvalue, right ΣWᵀ, what the heads do to a token of an infinite prompt."""
@@ -73,7 +76,7 @@ class MapView(LabView):
         for plot, image, matrix in zip(self._plots, self._images, matrices, strict=True):
             plot.settle((0.0, float(d)), (0.0, float(d)))
             image.show(matrix, levels, diverging_map(), signed=True)
-            places = [(x - 0.5, name) for x, name in ticks(d, 5)]
+            places = [(x - 0.5, name) for x, name in ticks(d, 5 if d < TWO_FIGURES else 3)]
             plot.set_ticks("bottom", places)
             plot.set_ticks("left", places)
         self._bar.show_levels(levels, diverging_map())

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.lab.account import account
+from explorer.lab.account import account, number
 from explorer.lab.setting import Data, Setting
 from explorer.lab.trainer import train
 
@@ -68,3 +68,11 @@ def test_what_is_proved_of_singular_covariances_and_of_tables():
     assert "pseudo-inverse" in told(structure="free", data=Data("drawn", spectrum=(2, 1, 0))).proved
     assert "W = Σ^{-1}" in told(structure="free").proved
     assert "linear head" in told(data=Data("rows")).proved
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.25, "0.25"), (-3, "−3"), (5.96e-8, "5.96 × 10^{−8}"), (1.248e6, "1.248 × 10^{6}"), (0.0, "0")],
+)
+def test_numbers_are_written_as_formulas_are(value, text):
+    assert number(value) == text
