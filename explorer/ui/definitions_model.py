@@ -22,6 +22,7 @@ MODEL = {
             "Bars are probabilities of classes or tokens; where the model has no head, the cosine with clean "
             "softmax's embedding.",
             "› marks what is true, where it is known.",
+            "Contaminated keys are hit in the same places in every head, each by its own deviation.",
         ),
         misread=(
             "A checkpoint trained with softmax was not trained for RPC: that RPC answers worse then says "
