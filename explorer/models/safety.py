@@ -215,6 +215,8 @@ class _CountedFile:
 
 def _refuse_zip_bomb(path: Path) -> None:
     try:
+        if not zipfile.is_zipfile(path):  # which raises, too, where the end of an archive makes no sense
+            return
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
     except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError) as error:
@@ -247,8 +249,7 @@ def _refuse_pickle(path: Path, error: Exception) -> GramscopeError:
 
 
 def _load_torch(path: Path, should_stop: ShouldStop, progress: Progress) -> Any:
-    if zipfile.is_zipfile(path):
-        _refuse_zip_bomb(path)
+    _refuse_zip_bomb(path)
     with path.open("rb") as file, torch.serialization.safe_globals(HARMLESS):
         try:
             counted = _CountedFile(file, path, should_stop, progress)
