@@ -32,6 +32,7 @@ GROUPS = {
         "quantities",
         "comparison",
         "preload",
+        "pace",
     ),
     "settings": ("settings", "logs", "units"),
     "maths": ("maths",),

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from explorer import threads
 from explorer.errors import GramscopeError
+from explorer.pace import LONG_S, duration
 from explorer.params import Input, Params
 from explorer.runner import Runner
 from explorer.state import State
@@ -33,7 +34,7 @@ from explorer.ui.formula import strong
 from explorer.ui.messages import info, offer, report
 from explorer.ui.opener import Opener
 from explorer.ui.panel import Panel
-from explorer.ui.progress import LONG_S, TaskProgress, duration
+from explorer.ui.progress import TaskProgress
 from explorer.ui.robustness import paced
 from explorer.views.evidence_base import EvidencePicture
 from explorer.views.evidence_gamma import EvidenceGamma

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QWidget
 
 from explorer.answers import AnswerCurve, Answers, Exchange
 from explorer.errors import GramscopeError
+from explorer.pace import LONG_S, duration
 from explorer.params import Params
 from explorer.runner import Runner
 from explorer.state import State
@@ -20,7 +21,6 @@ from explorer.streams import ShouldStop, Stream
 from explorer.ui.controls import Controls
 from explorer.ui.messages import report
 from explorer.ui.panel import Panel
-from explorer.ui.progress import LONG_S, duration
 from explorer.views.picture import Picture, Provenance
 from explorer.views.predictions import PredictionsView
 from explorer.views.predictions_curve import PredictionsCurveView

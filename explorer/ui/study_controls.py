@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.pace import LONG_S, duration
 from explorer.study.plan import DIGITS, KINDS
 from explorer.study.words import KINDS as NAMES
-from explorer.ui.progress import LONG_S, duration
 
 SHIPPED = "Shipped digit models: softmax, symmetric, RPC, three training seeds each"
 TEST_IMAGES = "The digits’ 360 test images, never trained on"

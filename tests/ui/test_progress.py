@@ -9,10 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMainWindow, QMenu
 from pytestqt.qtbot import QtBot
 
+from explorer.pace import duration, remaining
 from explorer.state import State
 from explorer.tasks import Progress, ShouldStop, Task
 from explorer.ui import progress as module
-from explorer.ui.progress import TaskProgress, duration, remaining
+from explorer.ui.progress import TaskProgress
 from explorer.ui.source_bar import SourceBar
 
 
