@@ -9,10 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMainWindow, QMenu
 from pytestqt.qtbot import QtBot
 
+from explorer import pace
 from explorer.pace import duration, remaining
 from explorer.state import State
 from explorer.tasks import Progress, ShouldStop, Task
-from explorer.ui import progress as module
+from explorer.ui import progress as shown
 from explorer.ui.progress import TaskProgress
 from explorer.ui.source_bar import SourceBar
 
@@ -59,8 +60,8 @@ def test_it_comes_with_the_work_and_cancels_it(qtbot: QtBot) -> None:
 
 
 def test_long_work_says_how_long_before_and_meanwhile(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "FIRST_S", 0.0)
-    monkeypatch.setattr(module, "LONG_S", 0.01)
+    monkeypatch.setattr(pace, "FIRST_S", 0.0)
+    monkeypatch.setattr(shown, "LONG_S", 0.01)
     task = Task("test", inline=True)
     bar = TaskProgress(task)
     qtbot.addWidget(bar)
@@ -86,6 +87,7 @@ def test_opening_is_shown_in_the_source_bar_with_cancel(qtbot: QtBot) -> None:
     qtbot.addWidget(window)
     bar = SourceBar(State(), QMenu(window), task)
     window.addToolBar(bar)
+    window.resize(1280, 200)
     with qtbot.waitExposed(window):
         window.show()
     assert not bar.progress.isVisible()
