@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from explorer import __version__
 from explorer.errors import GramscopeError
 from explorer.settings import atomic_write
 
@@ -13,7 +14,7 @@ Record = dict[str, Any]
 
 
 class Store:
-    """The records of finished units, one JSON file each, named by the unit's key.
+    """The records of finished units, one JSON file each, named by the unit's key, with the program's version.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class Store:
             record = json.loads(path.read_bytes())
         except ValueError:
             return None
-        return record if isinstance(record, dict) else None
+        return record.get("record") if isinstance(record, dict) else None
 
     def keep(self, key: str, record: Record) -> None:
         """Write a finished record, whole or not at all.
@@ -54,7 +55,8 @@ class Store:
         GramscopeError
             If the system refuses.
         """
-        atomic_write(self.folder / f"{key}.json", json.dumps(record).encode())
+        text = json.dumps({"program": f"Gramscope {__version__}", "record": record})
+        atomic_write(self.folder / f"{key}.json", text.encode())
 
 
 def stamp(path: Path) -> list[object]:

@@ -12,11 +12,17 @@ import pytest
 from PIL import Image
 from pytestqt.qtbot import QtBot
 
-from explorer import __version__
+from explorer import __version__, script
+from explorer.lab import script as lab_script
 from explorer.lab.cli import add_arguments, run
+from explorer.lab.setting import Setting as LabSetting
 from explorer.maths.evidence_draws import Draws
+from explorer.models.digits_training import Training, train_digits
 from explorer.models.safetensors_file import read_metadata
 from explorer.report.run import run_report
+from explorer.study.models import models_of
+from explorer.study.plan import Setting
+from explorer.study.run import run_study
 from explorer.ui.window import MainWindow
 from tests.ui.desk import sit_down
 
@@ -104,3 +110,32 @@ def test_a_sweep(tmp_path: Path) -> None:
         text = (tmp_path / f"a{suffix}").read_text()
         assert f"{PROGRAM}: {{" in text.replace("&quot;", '"')
         assert '"steps": 3' in text.replace("&quot;", '"')
+
+
+def test_a_study(tmp_path: Path) -> None:
+    model = next(model for model in models_of(["digits"]) if model.row == "softmax")
+    setting = Setting((model,), kinds=("fgsm",), levels=(("fgsm", (0.125,)),), seeds=1)
+    run_study(setting, tmp_path)
+    document = json.loads((tmp_path / "study.json").read_text())
+    assert document["program"] == PROGRAM
+    for name in ("runs.csv", "accuracies.csv", "comparisons.csv"):
+        first, second = (tmp_path / name).read_text().splitlines()[:2]
+        assert first == f"# {PROGRAM}", name
+        assert json.loads(second.removeprefix("# parameters ")) == document["setting"]
+    kept = list((tmp_path / "units").iterdir())
+    assert kept and all(json.loads(path.read_text())["program"] == PROGRAM for path in kept)
+
+
+def test_programs_that_are_copied(window: MainWindow) -> None:
+    said = script.script(window.opener.origin, window.state.params, window.state.source.name)
+    assert __version__ in said and "level=0.125" in said and "seed=7" in said
+    said = lab_script.script(LabSetting(length=7), 12)
+    assert __version__ in said and "length=7" in said and "12" in said
+
+
+def test_trained_digits(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    train_digits("softmax", 3, path, training=Training(steps=2))
+    header = read_metadata(path)
+    assert header["program"] == PROGRAM
+    assert json.loads(header["training"])["steps"] == 2 and header["seed"] == "3"

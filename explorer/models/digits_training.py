@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from explorer import __version__
 from explorer.errors import Stopped
 from explorer.models.base import ShouldStop, never
 from explorer.models.digits_data import MEAN, SPLIT_SEED, STD, Digits, as_input, load_digits
@@ -204,6 +205,7 @@ def _checkpoint(trained: Trained, variant: str, seed: int, training: Training) -
 
     header = {
         "gramscope": "digits",
+        "program": f"Gramscope {__version__}",
         "variant": variant,
         "heads": str(CONFIG.heads),
         "config": json.dumps(asdict(trained.model.config)),

@@ -14,15 +14,19 @@ from explorer import __version__
 from explorer.study.table import Answers, cells, comparisons
 from explorer.study.words import sentences
 
+PROGRAM = f"Gramscope {__version__}"
+
 
 def contents(answers: Answers) -> dict[str, str]:
-    """Return the contents of each file by its name."""
+    """Return the contents of each file by its name; a CSV begins with the version and the parameters, after #."""
     accuracies = [_row(asdict(cell)) for cell in cells(answers)]
     compared = comparisons(answers)
     differences = [_row(asdict(comparison)) for comparison in compared]
+    setting = asdict(answers.setting)
+    about = f"# {PROGRAM}\n# parameters {json.dumps(setting, ensure_ascii=False)}\n"
     document = {
-        "program": f"Gramscope {__version__}",
-        "setting": asdict(answers.setting),
+        "program": PROGRAM,
+        "setting": setting,
         "levels": {kind: answers.setting.levels_of(kind) for kind in answers.setting.kinds},
         "images": answers.images,
         "chance": answers.chance,
@@ -34,9 +38,9 @@ def contents(answers: Answers) -> dict[str, str]:
         "comparisons": differences,
     }
     return {
-        "runs.csv": _csv(_runs(answers)),
-        "accuracies.csv": _csv(accuracies),
-        "comparisons.csv": _csv(differences),
+        "runs.csv": about + _csv(_runs(answers)),
+        "accuracies.csv": about + _csv(accuracies),
+        "comparisons.csv": about + _csv(differences),
         "study.json": json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False),
     }
 
