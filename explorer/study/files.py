@@ -18,7 +18,7 @@ PROGRAM = f"Gramscope {__version__}"
 
 
 def contents(answers: Answers) -> dict[str, str]:
-    """Return the contents of each file by its name; a CSV begins with the version and the parameters, after #."""
+    """Return the contents of each file by its name; a CSV begins with the version and the setting."""
     accuracies = [_row(asdict(cell)) for cell in cells(answers)]
     compared = comparisons(answers)
     differences = [_row(asdict(comparison)) for comparison in compared]

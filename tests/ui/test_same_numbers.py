@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,13 @@ from pytestqt.qtbot import QtBot
 from explorer.app import build
 from explorer.models.recipes import Recipe
 from explorer.ui.window import MainWindow
+from explorer.views.picture import Picture
+from tests.ui.desk import settle, sit_down
 
 GOAL: dict[str, Any] = {
     "level": 0.1, "seed": 3, "lam": 2.0, "iterations": 4, "queries": "asymmetric", "variant": "rpc",
 }  # fmt: skip
-TIMES = {"milliseconds"}
+TIMES = {"milliseconds", "seconds"}
 LARGE = Recipe(tokens=300, dim=16, components=4)
 """Above the size up to which a drag shows exact eigenvectors."""
 
@@ -78,7 +80,8 @@ def numbers(value: Any, name: str = "result") -> dict[str, Any]:
         return {key: part for each in found for key, part in each.items()}
     if isinstance(value, dict | list | tuple):
         items = value.items() if isinstance(value, dict) else enumerate(value)
-        return {key: part for at, each in items for key, part in numbers(each, f"{name}[{at}]").items()}
+        found = [numbers(each, f"{name}[{at}]") for at, each in items if at not in TIMES]
+        return {key: part for each in found for key, part in each.items()}
     if isinstance(value, torch.Tensor):
         value = value.numpy()
     return {name: value.tobytes() if isinstance(value, np.ndarray) else value}
@@ -91,3 +94,50 @@ def test_whatever_the_order_of_clicks(at_rest: Callable[..., dict[str, Any]]) ->
         found = at_rest(way)
         different = [name for name in expected if found[name] != expected[name]]
         assert different == [], way.__name__
+
+
+def page_results(qtbot: QtBot, titles: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Show pages one after the other in a window of their own, and return the numbers of each at rest."""
+    found = {}
+    with sit_down(qtbot, None) as window:
+        window.opener.open_sample()
+        straight_to_there = {"level": 0.1, "seed": 3, "layer": 1}
+        window.state.update(**straight_to_there)
+        places = {window.pages.row.tabText(place): place for place in range(window.pages.count)}
+        for title in titles:
+            window.pages.show_page(places[title])
+            settle()
+            views = window.pages.page(places[title]).findChildren(Picture)
+            found[title] = {
+                key: part for view in views for key, part in numbers(view.result, view.name).items()
+            }
+            window.state.update(level=0.3, head=1)
+            settle()
+            window.state.update(level=0.1, head=0)
+    return found
+
+
+def test_whichever_page_is_seen_first(qtbot: QtBot) -> None:
+    titles = ["Overview", "Robustness", "Evidence"]
+    expected, found = page_results(qtbot, titles), page_results(qtbot, titles[::-1])
+    for title in titles:
+        assert sum(isinstance(part, bytes | float) for part in expected[title].values()) > 10, title
+        different = [name for name, part in expected[title].items() if found[title][name] != part]
+        assert different == [], title
+
+
+def test_the_laboratory_trains_alike_whatever_was_set_before() -> None:
+    """The weights after some steps depend on the setting alone, not on what was trained before."""
+    from explorer.lab.setting import Setting
+    from explorer.lab.trainer import Trainer
+
+    def trained(*before: Setting) -> dict[str, Any]:
+        for setting in before:
+            other = Trainer(setting)
+            other.step()
+        trainer = Trainer(Setting(seed=5, length=8))
+        for _ in range(12):
+            trainer.step()
+        return numbers(trainer.snapshot())
+
+    assert trained() == trained(Setting(seed=1), Setting(kind="linear", length=4))
