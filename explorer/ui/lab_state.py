@@ -72,8 +72,8 @@ class LabState(QObject):
     def set(self, setting: Setting) -> None:
         """Replace the setting, heads cut to the features; nothing happens where it is equal already."""
         features = setting.data.features
-        if features is not None and setting.rank > features:
-            setting = setting.but(rank=features)
+        if features is not None and setting.rank > max(features, 1):  # a spectrum not drawn yet has none
+            setting = setting.but(rank=max(features, 1))
         if setting != self.setting:
             self.setting = setting
             self.changed.emit(setting)

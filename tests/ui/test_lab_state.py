@@ -15,3 +15,10 @@ def test_there_are_no_more_heads_than_features() -> None:
     assert state.setting.rank == 2
     state.update(data=Data("rows"), rank=8)
     assert state.setting.rank == 8
+
+
+def test_a_spectrum_that_is_not_drawn_yet_leaves_one_head() -> None:
+    state = LabState()
+    state.update(structure="heads", rank=2)
+    state.update(data=Data("drawn"))
+    assert state.setting.rank == 1
