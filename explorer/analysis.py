@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from explorer import stages
 from explorer.curves import CurveJob, InputCurves, KeyCurves
 from explorer.devices import choose
-from explorer.errors import Stopped
+from explorer.errors import Stopped, TakesLong
 from explorer.health import score_health
 from explorer.input_notes import input_notes
 from explorer.maps import attention_map
@@ -23,7 +24,8 @@ from explorer.maths.gram import Eigenpairs, Gram, key_gram
 from explorer.maths.outputs import Outputs
 from explorer.maths.outputs import errors as output_errors
 from explorer.models.base import Capture, Head, ShouldStop, Source, never
-from explorer.params import Params
+from explorer.pace import duration
+from explorer.params import Change, Input, Params
 from explorer.reread import Places, Reread, contaminated, reread, seen
 from explorer.result import Bools, Result, ScoreHealth, Spectrum
 
@@ -87,8 +89,16 @@ class Evaluator:
         self._curves = Memo(size=8)
         self._warm: tuple[Hashable, torch.Tensor] | None = None
 
-    def __call__(self, params: Params, source: Source, should_stop: ShouldStop = never) -> Iterator[Result]:
+    def __call__(
+        self, params: Params, source: Source, should_stop: ShouldStop = never, agreed: float = math.inf
+    ) -> Iterator[Result]:
         """Yield the picture as soon as it is there, then what makes it exact and complete.
+
+        Parameters
+        ----------
+        agreed : float
+            Seconds that an attack, and that the response curves, may take. Curves that take longer are left
+            where they can be taken up again.
 
         Yields
         ------
@@ -100,13 +110,15 @@ class Evaluator:
         ------
         GramscopeError
             What the person can mend: an input that does not suit, a device that is not there.
+        TakesLong
+            An attack takes longer than is agreed.
         Stopped
             If `should_stop` said so in the middle of something.
         """
         if source is not self._source:
             self._turn_to(source)
         begin = time.perf_counter()
-        scene = self._scene(params, source, should_stop)
+        scene = self._scene(params, source, should_stop, agreed)
         job = self._job(scene)
         result = replace(self._result(scene, begin), curves=job.curves, final=scene.pairs.exact and job.done)
         yield result
@@ -115,9 +127,14 @@ class Evaluator:
             yield result
         while not job.done and not should_stop():
             job.advance(should_stop)
-            yield replace(result, curves=job.curves, final=job.done)
+            curves = job.curves
+            assert curves is not None
+            waits = curves.seconds is not None and curves.seconds > agreed
+            yield replace(result, curves=replace(curves, waits=waits), final=job.done or waits)
+            if waits:
+                return
 
-    def _scene(self, p: Params, source: Source, should_stop: ShouldStop) -> _Scene:
+    def _scene(self, p: Params, source: Source, should_stop: ShouldStop, agreed: float) -> _Scene:
         memo = self._memo
         device = choose(p.device)
         stages.use_threads()
@@ -139,6 +156,7 @@ class Evaluator:
             moved = memo.get("moved", (at_clean, hit), lambda: _move(clean, p))
         else:
             strength = hit = p.change
+            self._refuse_long(p.change, (p.input, device), source, should_stop, agreed)
             read = memo.get("read", (at, hit), lambda: contaminated(source, p, p.layer, device, should_stop))
             again = _again(p, read, positions)
             moved = memo.get(
@@ -159,6 +177,24 @@ class Evaluator:
             inputs=memo.get("inputs", p.input.path, lambda: source.count(p.input)),
             place=place, spectral=spectral,
         )  # fmt: skip
+
+    def _refuse_long(
+        self, change: Change, at: tuple[Input, torch.device], source: Source, should_stop: ShouldStop,
+        agreed: float,
+    ) -> None:  # fmt: skip
+        """Raise where an attack takes too long, by the time of one pass through the whole model."""
+        if not change.passes or agreed == math.inf:
+            return
+
+        def one_pass() -> float:
+            begin = time.perf_counter()
+            source.capture([source.layers - 1], *at, should_stop)
+            return time.perf_counter() - begin
+
+        seconds = change.passes * self._memo.get("pass", at, one_pass)
+        if seconds > agreed:
+            many = "one gradient" if change.steps == 1 else f"{change.steps} gradients"
+            raise TakesLong(f"This attack takes {duration(seconds)}: {many} through the whole model.")
 
     def _moved_gram(
         self, place: Hashable, moved: stages.Moved, clean: stages.Clean

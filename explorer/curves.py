@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -11,6 +13,7 @@ from torch import Tensor
 
 from explorer.maths.response import Response, breakdown, crossings, response
 from explorer.models.base import ShouldStop
+from explorer.pace import remaining
 from explorer.params import LEVEL_MAX, KeyKind, Params
 from explorer.result import Curves
 from explorer.stages import Clean, convention, numpy
@@ -50,6 +53,7 @@ class CurveJob(ABC):
         self.curves: Curves | None = None
         self.done = False
         self._levels, self._seeds = list(levels), seeds
+        self._spent = 0.0
 
     def advance(self, should_stop: ShouldStop) -> None:
         """Compute some more points.
@@ -59,10 +63,13 @@ class CurveJob(ABC):
         Stopped
             If `should_stop` said so in the middle of a point; nothing is lost but that point.
         """
+        begin = time.monotonic()
         point = self._next(should_stop)
-        complete = point.done == len(self._levels) * len(self._seeds)
-        self.curves = self._describe(point, complete)
-        self.done = complete
+        self._spent += time.monotonic() - begin
+        wanted = len(self._levels) * len(self._seeds)
+        self.done = point.done == wanted
+        left = remaining(self._spent, point.done, wanted)
+        self.curves = replace(self._describe(point, self.done), seconds=left)
 
     @abstractmethod
     def _next(self, should_stop: ShouldStop) -> Response:

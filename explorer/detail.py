@@ -99,6 +99,8 @@ class PhaseMap:
         How many of the points are computed, counting each seed.
     seeds : int
         How many seeds are wanted.
+    seconds : float or None
+        How long what is missing will take, where that can be told.
     """
 
     lams: Array
@@ -107,6 +109,7 @@ class PhaseMap:
     to_softmax: Array
     done: int
     seeds: int
+    seconds: float | None = None
 
     @property
     def wanted(self) -> int:

@@ -19,5 +19,9 @@ class GramscopeError(Exception):
         self.detail = detail
 
 
+class TakesLong(GramscopeError):
+    """Work that would take longer than a person has agreed to; its sentence says how long."""
+
+
 class Stopped(Exception):
     """Raised inside a computation whose result nobody waits for any more."""

@@ -63,6 +63,11 @@ class Change:
     layer: int = 0
     head: int = 0
 
+    @property
+    def passes(self) -> int:
+        """About how many passes through the model it costs before it is read; a gradient costs three."""
+        return {"fgsm": 4, "pgd": 3 * self.steps + 1}.get(self.kind, 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Input:

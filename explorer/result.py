@@ -190,6 +190,10 @@ class Curves:
         The level of it, for "at a level".
     crossings : tuple of float
         Every level at which the two mean curves cross.
+    seconds : float or None
+        How long what is missing will take, where that can be told.
+    waits : bool
+        Whether that is so long that a person is asked first.
     """
 
     levels: Array
@@ -201,6 +205,8 @@ class Curves:
     outcome: Outcome
     breakdown: float | None
     crossings: tuple[float, ...]
+    seconds: float | None = None
+    waits: bool = False
 
 
 @dataclass(frozen=True, eq=False)

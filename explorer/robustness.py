@@ -5,6 +5,7 @@ Each function yields all that is known so far, for a result's head and parameter
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ from explorer.maths.phase import Phase, phase_diagram
 from explorer.maths.rpc import default_lambda
 from explorer.maths.support import support_sweep
 from explorer.models.base import Head, ShouldStop, never
+from explorer.pace import remaining
 from explorer.params import LEVEL_MAX, KeyKind, Params
 from explorer.result import Result
 from explorer.stages import numpy
@@ -75,6 +77,15 @@ def phase_maps(head: Head, kind: KeyKind, p: Params, should_stop: ShouldStop = n
         seeds=range(p.seed, p.seed + SEEDS), contaminate_values=p.contaminate_values, should_stop=should_stop,
     ):  # fmt: skip
         yield phase_map(phase)
+
+
+def timed(maps: Iterator[PhaseMap]) -> Iterator[PhaseMap]:
+    """Say with each map how long the rest will take, at the pace of computing so far."""
+    spent, begin = 0.0, time.monotonic()
+    for phase in maps:
+        spent += time.monotonic() - begin
+        yield replace(phase, seconds=remaining(spent, phase.done, phase.wanted))
+        begin = time.monotonic()
 
 
 def phase_map(phase: Phase) -> PhaseMap:

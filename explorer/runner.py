@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -12,6 +14,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from explorer import threads
 from explorer.errors import Stopped
 from explorer.fallback import lasting
+from explorer.pace import LONG_S
 from explorer.params import Params
 from explorer.state import State
 
@@ -20,7 +23,10 @@ if TYPE_CHECKING:
     from explorer.result import Result
 
 ShouldStop = Callable[[], bool]
-Evaluate = Callable[[Params, "Source", ShouldStop], Iterator["Result"]]
+Evaluate = Callable[[Params, "Source", ShouldStop, float], Iterator["Result"]]
+"""With the seconds that long work may take before a person is asked."""
+PATIENCE_S = 3.0
+"""A picture that takes longer gives way to a newer request of the same head too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +85,9 @@ class Runner(QObject):
         self._condition = threading.Condition()
         self._waiting: _Request | None = None
         self._outbox: list[tuple[_Request, Result | Exception | bool]] = []
-        self._closing = False
+        self._closing = self._left_off = False
         self._inline = inline
+        self._agreed_for: Source | None = None
         self._thread: threading.Thread | None = None
         state.params_changed.connect(self._submit)
         self._woken.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
@@ -95,6 +102,15 @@ class Runner(QObject):
             threads.wait([self._thread])
             self._thread = None
         self._outbox.clear()
+
+    def agree(self) -> None:
+        """Go on with what the present parameters ask for, and with this source, however long it takes."""
+        self._agreed_for = self._state.source
+        self._submit(self._state.params)
+
+    def leave_off(self) -> None:
+        """Leave what runs as far as it is: the picture stays, and what was still to come does not."""
+        self._left_off = True
 
     def _submit(self, params: Params) -> None:
         if self._state.source is None or self._closing:
@@ -121,25 +137,32 @@ class Runner(QObject):
             self._run(request)
 
     def _run(self, request: _Request) -> None:
-        shown = False
+        latest: Result | None = None
+        begin = time.monotonic()
+        agreed = math.inf if self._inline or self._agreed_for is request.source else LONG_S
+        self._left_off = False
 
         def should_stop() -> bool:
             newer = self._waiting
-            return self._closing or (newer is not None and (shown or not request.is_of_same_data(newer)))
+            late = latest is not None or time.monotonic() - begin > PATIENCE_S
+            superseded = newer is not None and (late or not request.is_of_same_data(newer))
+            return self._closing or superseded or (self._left_off and latest is not None)
 
         self._post(request, True)
         try:
             evaluate = self._evaluate = self._evaluate or self._load()
-            for result in lasting(lambda: evaluate(request.params, request.source, should_stop)):
+            for result in lasting(lambda: evaluate(request.params, request.source, should_stop, agreed)):
                 self._post(request, result)
-                shown = True
+                latest = result
                 if should_stop():
                     break
         except Stopped:
-            return
+            pass
         except Exception as error:  # whatever went wrong is shown to the person, with its traceback
             self._post(request, error)
         finally:
+            if self._left_off and latest is not None:
+                self._post(request, replace(latest, final=True))
             self._post(request, False)
 
     def _post(self, request: _Request, news: Result | Exception | bool) -> None:

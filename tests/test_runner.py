@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
 
+from explorer import runner as module
 from explorer.errors import GramscopeError, Stopped
+from explorer.pace import LONG_S
 from explorer.params import Params
 from explorer.runner import Runner
 from explorer.state import State
@@ -23,6 +27,13 @@ class Source:
         """Hold nothing."""
 
 
+@dataclass(frozen=True)
+class Step:
+    """Stands for a result."""
+
+    final: bool
+
+
 class Slow:
     """An evaluation that waits at a gate before its first result, and can then go on for ever."""
 
@@ -31,7 +42,9 @@ class Slow:
         self.started: list[Params] = []
         self.after = after
 
-    def __call__(self, params: Params, source: Any, should_stop: Callable[[], bool]) -> Iterator[Any]:
+    def __call__(
+        self, params: Params, source: Any, should_stop: Callable[[], bool], agreed: float
+    ) -> Iterator[Any]:
         self.started.append(params)
         while not self.gate.acquire(timeout=0.01):
             if should_stop():
@@ -115,7 +128,9 @@ def test_what_follows_gives_way(qtbot: QtBot) -> None:
 
 
 def test_a_failure_is_told_and_the_old_result_stays(qtbot: QtBot) -> None:
-    def evaluate(params: Params, source: Any, should_stop: Callable[[], bool]) -> Iterator[Any]:
+    def evaluate(
+        params: Params, source: Any, should_stop: Callable[[], bool], agreed: float
+    ) -> Iterator[Any]:
         if params.level > 0:
             raise GramscopeError("It does not work. Do something else.")
         yield SimpleNamespace(params=params)
@@ -152,3 +167,40 @@ def test_inline_evaluates_at_once(qtbot: QtBot) -> None:
     Runner(state, lambda: slow, inline=True, parent=state)
     state.open(Source(), Params())
     assert state.result.step == 2
+
+
+def test_leaving_off_keeps_the_picture_and_says_that_it_rests(qtbot: QtBot) -> None:
+    state, step = State(), threading.Event()
+    agreed_to: list[float] = []
+
+    def evaluate(
+        params: Params, source: Any, should_stop: Callable[[], bool], agreed: float
+    ) -> Iterator[Any]:
+        agreed_to.append(agreed)
+        while True:
+            yield Step(final=False)
+            step.wait(0.005)
+
+    runner = Runner(state, lambda: evaluate)
+    state.open(Source(), Params())
+    qtbot.waitUntil(lambda: state.result is not None)
+    with qtbot.waitSignal(runner.busy_changed, check_params_cb=lambda busy: not busy):
+        runner.leave_off()
+    assert state.result.final
+    with qtbot.waitSignal(state.result_changed):
+        runner.agree()
+    state.open(Source(), Params())
+    qtbot.waitUntil(lambda: len(agreed_to) == 3)
+    assert agreed_to == [LONG_S, math.inf, LONG_S], "agreed for one source, not for the next"
+    runner.close()
+
+
+def test_what_takes_long_gives_way_to_the_same_head(
+    qtbot: QtBot, running: tuple[State, Runner, Slow], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PATIENCE_S", 0.05)
+    state, _, slow = running
+    qtbot.waitUntil(lambda: len(slow.started) == 1)
+    state.update(level=0.1)
+    qtbot.waitUntil(lambda: len(slow.started) == 2)
+    assert state.result is None, "the gate was never opened"

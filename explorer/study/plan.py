@@ -7,10 +7,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import get_args
+from typing import cast, get_args
 
 from explorer import __version__
-from explorer.params import AttackKind, Form, PixelKind, Queries
+from explorer.params import AttackKind, Change, Contamination, Form, PixelKind, Queries
 from explorer.settings import resource
 from explorer.units import stamp
 
@@ -147,8 +147,10 @@ class Unit:
 
     @property
     def passes(self) -> int:
-        """About how many passes through the model it takes; a gradient is worth two more."""
-        return {"fgsm": 4, "pgd": 3 * self.steps + 1}.get(self.kind, 1)
+        """About how many passes through the model it takes, to contaminate and to answer."""
+        if self.kind == CLEAN:
+            return 1
+        return 1 + Change(cast(Contamination, self.kind), self.level, steps=self.steps).passes
 
     @property
     def key(self) -> str:

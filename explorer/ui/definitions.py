@@ -284,7 +284,8 @@ DEFINITIONS = {
         ),
         read=(
             "Orange: RPC moves less. Blue: softmax moves less. White: both alike. Where orange gives way "
-            "to blue for good along a row is the breakdown point of its $λ$.",
+            "to blue for good along a row is near the breakdown point of its $λ$: not on it, since "
+            "logarithms are averaged here, and errors in the curves.",
             "The ring is where level and $λ$ stand; a click on a cell goes there.",
         ),
         misread=(

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QWidget
 
 from explorer.detail import Exact, PhaseMap, Sweep
 from explorer.errors import GramscopeError
+from explorer.pace import LONG_S, duration
 from explorer.params import Params
 from explorer.result import Result
 from explorer.runner import Runner
@@ -61,6 +62,7 @@ class RobustnessPage(QWidget):
         self._docks = self._lay_out()
         self._kept: OrderedDict[Hashable, PhaseMap] = OrderedDict()
         self._phase_of: Hashable = None
+        self._agreed: Hashable = None
         self._keys_of: Hashable = None
         self._rest = QTimer(self, interval=REST_MS, singleShot=True)
         self._rest.timeout.connect(self._take_apart)
@@ -74,6 +76,9 @@ class RobustnessPage(QWidget):
         }
         for stream in self._streams.values():
             runner.busy_changed.connect(stream.hold)
+        self._streams["phase"].running_changed.connect(self.phase.asking.working)
+        self.phase.asking.cancelled.connect(self._cancel_phase)
+        self.phase.asking.begun.connect(self._agree)
         self.decomposition.iteration_changed.connect(self.support.show_iteration)
         self.support.show_iteration(self.decomposition.iteration)
         state.result_changed.connect(self._follow)
@@ -159,14 +164,14 @@ class RobustnessPage(QWidget):
 
         def produce(should_stop: ShouldStop) -> Iterator[PhaseMap]:
             from explorer.phase_inputs import input_phase_maps
-            from explorer.robustness import phase_maps
+            from explorer.robustness import phase_maps, timed
 
             p, kind = result.params, result.params.key_kind
             if kind is None:
                 maps = input_phase_maps(source, p, should_stop)
             else:
                 maps = phase_maps(_present(result.head), kind, p, should_stop)
-            yield from paced(maps, PACE_S)
+            yield from paced(timed(maps), PACE_S)
 
         self._streams["phase"].run(produce)
 
@@ -193,6 +198,23 @@ class RobustnessPage(QWidget):
             self._kept[self._phase_of] = phase
             if len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
+            return
+        long = phase.seconds is not None and phase.seconds > LONG_S
+        if long and self._agreed != self._phase_of:
+            self._streams["phase"].cancel()
+            self.phase.asking.offer("Compute", f"the whole diagram takes {duration(phase.seconds or 0.0)}")
+        else:
+            self.phase.asking.tell(f"{duration(phase.seconds or 0.0)} left" if long else "")
+
+    def _cancel_phase(self) -> None:
+        self._streams["phase"].cancel()
+        self.phase.asking.offer("Begin again", "cancelled")
+
+    def _agree(self) -> None:
+        """Compute the diagram however long it takes."""
+        self._agreed, self._phase_of = self._phase_of, None
+        if self._state.result is not None:
+            self._draw_phases(self._state.result)
 
 
 def _present(head: Head | None) -> Head:

@@ -38,6 +38,7 @@ from explorer.ui.drop import DropZone
 from explorer.ui.errands import Errands
 from explorer.ui.explore import ExplorePage
 from explorer.ui.exports import Exports
+from explorer.ui.long_work import LongWork
 from explorer.ui.menus import Menus
 from explorer.ui.messages import MessageArea, info, report
 from explorer.ui.opener import Opener
@@ -161,7 +162,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         self.state.result_changed.connect(self._on_result)
         self.runner.busy_changed.connect(self._on_busy)
-        self.runner.failed.connect(report)
+        LongWork(self)
         self.opener.failed.connect(report)
         self.opener.opened.connect(self._on_opened)
         self.opener.heads_needed.connect(self._ask_heads)

@@ -58,6 +58,16 @@ class Asking(QWidget):
         self.button.setVisible(True)
         self.progress.setText(text)
 
+    def beside(self, control: QWidget) -> QWidget:
+        """Return a row of this and another control."""
+        row = QWidget()
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(self)
+        layout.addWidget(control)
+        return row
+
     def _press(self) -> None:
         if self.button.text() == CANCEL:
             self.cancelled.emit()

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QWidget
 
+from explorer.pace import LONG_S, duration
 from explorer.params import LEVEL_MAX, Params
 from explorer.result import Curves, Result
 from explorer.ui.theme import RPC, clean_brush, contaminated_brush, pen
+from explorer.views.asking import CANCEL, Asking
 from explorer.views.base import Table, View
 from explorer.views.check_menu import CheckMenu
 from explorer.views.output_traces import ResidualTrace, TokenErrors
@@ -56,11 +58,12 @@ class Outputs(View):
         self._chooser.offer(list(CURVES.values()))
         self._chooser.choose(range(len(CURVES)))
         self._chooser.changed.connect(self._choose)
+        self.asking = Asking()
         self.recolour()
 
     def header_controls(self) -> QWidget:
-        """Return the chooser of curves."""
-        return self._chooser
+        """Return how long the curves take, where it is long, and the chooser of curves."""
+        return self.asking.beside(self._chooser)
 
     def _names(self) -> list[str]:
         return [list(CURVES)[i] for i in self._chooser.chosen()]
@@ -105,6 +108,19 @@ class Outputs(View):
             verdict(result), *(Part(curve_name(name, result), line=curve_pen(name)) for name in shown)
         )
         self._pursuit_strip.say(*_pursuit(result))
+        self._ask(result)
+
+    def _ask(self, result: Result) -> None:
+        """Offer to compute curves that take long, or to leave them off."""
+        left = None if result.curves is None else result.curves.seconds
+        if left is None or left <= LONG_S:
+            self.asking.working(False)
+        elif result.curves is not None and result.curves.waits:
+            self.asking.offer("Compute", f"the whole curves take {duration(left)}")
+        elif result.final:
+            self.asking.offer("Go on", f"left off; the rest takes {duration(left)}")
+        else:
+            self.asking.offer(CANCEL, f"{duration(left)} left")
 
     def mark(self, rows: NDArray[np.int64]) -> None:
         """Mark the selected tokens."""

@@ -16,6 +16,7 @@ from explorer.detail import Array, PhaseMap
 from explorer.params import LEVEL_MAX
 from explorer.result import Result
 from explorer.ui.theme import RPC, SOFTMAX, clean_brush, diverging_map, pen, scheme
+from explorer.views.asking import Asking
 from explorer.views.base import Table, View
 from explorer.views.colorbar import ColorBar
 from explorer.views.matrix_image import MatrixImage
@@ -28,6 +29,9 @@ from explorer.views.words import figure, percent
 AGAINST = {"own": "RPC against its own clean output", "softmax": "RPC against softmax's clean output"}
 MOST = 2.0
 """The colours end at a hundredfold: beyond, one attention has practically stopped moving."""
+NOTHING_MOVED = "softmax's output moves at no level: there is nothing to compare"
+EDGE = 0.03
+"""Room around the map, as a share of it, so that the ring at an edge is whole."""
 WORDS = 112
 """Pixels for the words at the colour bar."""
 
@@ -43,8 +47,9 @@ class PhaseView(View):
         "The ring is where the sliders stand, and a click goes there. By default each is compared with its "
         "own clean output, and an output that ignores the data never moves: look at RPC against softmax's "
         "clean output too before calling it robust. This is one head's output, not what the model answers. "
-        "Where the contamination enters at the input, the model reads it again at each level and seed, and "
-        "fewer are computed. "
+        "Logarithms are averaged here, and errors in the curves: white lies near the breakdown point, not on "
+        "it. Where the contamination enters at the input, the model reads it again at each level and seed, "
+        "and fewer are computed. "
         "Source of RPC: Teo and Nguyen, arXiv 2406.13762."
     )
 
@@ -68,6 +73,7 @@ class PhaseView(View):
         self.canvas.addItem(self._bar, 1, 1)
         self.plot.vb.sigResized.connect(lambda: self._bar.setMaximumHeight(max(40.0, self.plot.vb.height())))
         self.canvas.ci.layout.setAlignment(self._bar, Qt.AlignmentFlag.AlignTop)
+        self.asking = Asking()
         self._chooser = QComboBox()
         for key, words in AGAINST.items():
             self._chooser.addItem(words, key)
@@ -77,8 +83,8 @@ class PhaseView(View):
         self.recolour()
 
     def header_controls(self) -> QWidget:
-        """Return the chooser of the reference."""
-        return self._chooser
+        """Return how long the diagram takes, where it is long, and the chooser of the reference."""
+        return self.asking.beside(self._chooser)
 
     @property
     def against(self) -> str:
@@ -133,7 +139,7 @@ class PhaseView(View):
         if self.settles(result, self.against, p.contamination, p.form):
             self._bound = min(MOST, ceiling(_largest(values)))
         rows, columns = values.shape
-        self.plot.settle((0.0, float(columns)), (0.0, float(rows)))
+        self.plot.settle(*((-EDGE * count, (1 + EDGE) * count) for count in (columns, rows)))
         drawn = filled(values) if phase.done < values.size else values
         self._map.show(drawn[::-1], (-self._bound, self._bound), diverging_map(), signed=True)
         self._show_axes(phase, result)
@@ -180,7 +186,9 @@ class PhaseView(View):
     def _words(self, phase: PhaseMap, result: Result) -> list[Part | str]:
         values = self._values(phase)
         known = values[np.isfinite(values)]
-        better = percent(float((known > 0).mean())) if len(known) else "—"
+        better = NOTHING_MOVED if phase.done == phase.wanted else ""
+        if len(known):
+            better = f"RPC is better at {percent(float((known > 0).mean()))} of the points"
         seed = min(phase.done // values.size + 1, phase.seeds)
         progress = (
             ""
@@ -190,7 +198,7 @@ class PhaseView(View):
         return [
             Part("RPC moves less", symbol="s", brush=clean_brush(RPC)),
             Part("softmax moves less", symbol="s", brush=clean_brush(SOFTMAX)),
-            f"RPC is better at {better} of the points",
+            better,
             progress,
             self._beyond(phase, result),
         ]

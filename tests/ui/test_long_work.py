@@ -1,0 +1,105 @@
+"""The window asks before an attack, curves or a diagram that take long, and lets a person leave them off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import shiboken6
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QToolButton
+from pytestqt.qtbot import QtBot
+
+from explorer import curves, robustness, runner
+from explorer.app import build
+from explorer.ui.window import MainWindow
+from tests.ui.desk import sentences
+
+
+def press(qtbot: QtBot, button: QToolButton) -> None:
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> Iterator[MainWindow]:
+    """Return a window that computes behind itself, as people have it, on the sample at rest."""
+    window = build()
+    with qtbot.waitExposed(window):
+        window.show()
+    window.opener.open_sample()
+    qtbot.waitUntil(lambda: window.state.result is not None and window.state.result.final, timeout=30_000)
+    yield window
+    window.close()
+    shiboken6.delete(window)
+
+
+def offered(window: MainWindow, text: str) -> QToolButton | None:
+    for bar in window.messages.bars:
+        if bar.message.action is not None and bar.message.action[0] == text:
+            return next(button for button in bar.findChildren(QToolButton) if button.text() == text)
+    return None
+
+
+def test_an_attack_begins_when_it_is_agreed_to(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "LONG_S", 0.0)
+    before = window.state.result
+    window.state.update(contamination="pgd", level=0.1, steps=2)
+    qtbot.waitUntil(lambda: offered(window, "Compute") is not None, timeout=10_000)
+    assert sentences(window)[0].startswith("This attack takes about 5 s: 2 gradients")
+    assert window.state.result is before, "the picture before it stays"
+    press(qtbot, offered(window, "Compute"))
+    qtbot.waitUntil(lambda: window.state.result.params.contamination == "pgd", timeout=10_000)
+    qtbot.waitUntil(lambda: window.state.result.final, timeout=30_000)
+    assert window.state.result.errors.softmax > 0 and not sentences(window)
+
+
+def test_an_offer_goes_with_its_parameters(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "LONG_S", 0.0)
+    window.state.update(contamination="fgsm", level=0.1)
+    qtbot.waitUntil(lambda: offered(window, "Compute") is not None, timeout=10_000)
+    window.state.update(level=0.0)
+    assert offered(window, "Compute") is None
+
+
+def test_long_curves_are_offered_and_can_be_left_off(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(curves, "remaining", lambda spent, done, wanted: 100.0 * (wanted - done) / wanted)
+    view = window.explore.panels["outputs"].view
+    window.state.update(contamination="salt and pepper", level=0.1)
+    qtbot.waitUntil(lambda: view.asking.button.text() == "Compute", timeout=10_000)
+    assert view.asking.progress.text().startswith("the whole curves take about ")
+    waiting = window.state.result
+    assert waiting.final and waiting.curves.waits
+    press(qtbot, view.asking.button)
+    qtbot.waitUntil(lambda: view.asking.button.text() == "Cancel", timeout=10_000)
+    assert view.asking.progress.text().endswith("left")
+    press(qtbot, view.asking.button)
+    qtbot.waitUntil(lambda: window.state.result.final, timeout=10_000)
+    assert view.asking.button.text() == "Go on" and window.state.result.curves.outcome == "unknown"
+    press(qtbot, view.asking.button)
+    qtbot.waitUntil(lambda: window.state.result.curves.outcome != "unknown", timeout=60_000)
+    assert window.state.result.final and not view.asking.button.isVisible()
+
+
+def test_a_long_diagram_waits_for_a_yes_and_can_be_cancelled(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(robustness, "remaining", lambda spent, done, wanted: 1e6 if done < wanted else 0.0)
+    titles = [window.pages.row.tabText(i) for i in range(window.pages.count)]
+    window.pages.show_page(titles.index("Robustness"))
+    page = window.pages.page(window.pages.place)
+    asking = page.phase.asking
+    qtbot.waitUntil(lambda: asking.button.text() == "Compute", timeout=10_000)
+    assert asking.progress.text() == "the whole diagram takes about 278 h"
+    press(qtbot, asking.button)
+    qtbot.waitUntil(lambda: asking.button.text() == "Cancel", timeout=10_000)
+    press(qtbot, asking.button)
+    assert asking.button.text() == "Begin again" and page._phase_of not in page._kept
+    press(qtbot, asking.button)
+    qtbot.waitUntil(lambda: page._phase_of in page._kept, timeout=60_000)
+    assert not asking.button.isVisible()
