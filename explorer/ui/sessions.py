@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from explorer.errors import GramscopeError
 from explorer.lab import stored
-from explorer.session import SUFFIX, Session, dump, load
+from explorer.session import SUFFIX, Options, Session, dump, load
 from explorer.settings import directory
 from explorer.tasks import Progress, ShouldStop
 from explorer.ui import theme
@@ -21,6 +21,7 @@ from explorer.ui.lab_state import remember, remembered
 from explorer.ui.messages import info, offer, report
 from explorer.ui.pins import Pins, pin_of
 from explorer.ui.recents import Recents
+from explorer.views.picture import Picture
 
 if TYPE_CHECKING:
     from explorer.ui.window import MainWindow
@@ -51,6 +52,7 @@ class Sessions(QObject):
         self._opening: Session | None = None
         self.path: Path | None = None
         self._path_opening: Path | None = None
+        self._waiting: Options = {}
         self.recents = Recents(window)
         self.recents.chosen.connect(self.open_paths)
         self._autosave = Autosave(self.snapshot, self)
@@ -58,6 +60,7 @@ class Sessions(QObject):
         window.opener.opened.connect(self._on_opened)
         window.opener.failed.connect(self._on_failed)
         window.opener.task.running_changed.connect(self._on_opening)
+        window.pages.made.connect(self._on_page)
 
     def _on_opening(self, running: bool) -> None:
         if running:
@@ -73,7 +76,7 @@ class Sessions(QObject):
             origin=window.opener.origin,
             params=state.params,
             selection=state.selection,
-            options={view.name: view.options() for view in window.views if view.options()},
+            options={**self._waiting, **{view.name: view.options() for view in window.views if view.options()}},
             layout=window.explore.layout_state(),
             theme=theme.chosen(),
             laboratory=stored.write(remembered() if page is None else page.state.setting),
@@ -184,8 +187,8 @@ class Sessions(QObject):
     def _restore(self, session: Session) -> None:
         window = self._window
         window.state.select(session.selection)
-        for view in window.views:
-            view.set_options(same_kinds(view.options(), session.options.get(view.name, {})))
+        self._waiting = session.options
+        self._on_page(window)
         if session.layout:
             window.explore.restore_layout(session.layout)
         window.menus.choose_appearance(session.theme)
@@ -193,6 +196,14 @@ class Sessions(QObject):
             page = window.findChild(LabPage)
             (remember if page is None else page.state.begin_at)(stored.read(session.laboratory))
         self.pins.restore(session.pin)
+
+    def _on_page(self, page: QWidget) -> None:
+        """Give the panels of a page, made by now, what the session says of them; the others' waits."""
+        views = page.findChildren(Picture)
+        for view in views:
+            view.set_options(same_kinds(view.options(), self._waiting.get(view.name, {})))
+        there = {view.name for view in views}
+        self._waiting = {name: kept for name, kept in self._waiting.items() if name not in there}
 
     def close(self) -> None:
         """Keep the session for the next start; nothing is left to recover."""

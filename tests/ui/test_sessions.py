@@ -26,6 +26,7 @@ from explorer.ui.drop import intent
 from explorer.ui.recents import Recents
 from explorer.ui.sessions import last_session, same_kinds
 from explorer.ui.window import MainWindow
+from explorer.views.overview import OverviewView
 from tests.ui.desk import CTRL, SMALL, press, sentences, settle, sit_down
 
 Key = Qt.Key
@@ -104,6 +105,26 @@ def test_the_pinned_picture_of_another_source_comes_back(
     np.testing.assert_array_equal(after.result.map, before.result.map)
     assert after.result.errors.softmax == before.result.errors.softmax
     assert window.opener.origin == Origin() and window.state.params.level == 0.2
+
+
+def test_choices_on_a_page_wait_until_it_is_shown(
+    qtbot: QtBot, window: MainWindow, heads: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "overview.gramscope"
+    window.opener.open_paths([heads])
+    press(qtbot, Key.Key_2, Qt.KeyboardModifier.AltModifier)
+    number = window.pages.page(1).findChild(OverviewView).header.number
+    number.setCurrentIndex(number.findData("rank"))
+    number.activated.emit(number.currentIndex())
+    window.workbench.sessions.save_to(path)
+    with sit_down(qtbot, recipe=None) as later:
+        later.workbench.sessions.open(path)
+        assert later.findChild(OverviewView) is None
+        later.workbench.sessions.save_to(path)
+        assert load(path).options["overview"]["quantity"] == "rank"
+        press(qtbot, Key.Key_2, Qt.KeyboardModifier.AltModifier)
+        view = later.findChild(OverviewView)
+        assert view.options()["quantity"] == "rank" and view.header.number.currentData() == "rank"
 
 
 def test_a_pinned_picture_that_is_gone_is_said(window: MainWindow, heads: Path, tmp_path: Path) -> None:
