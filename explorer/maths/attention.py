@@ -17,6 +17,11 @@ def widest(x: Tensor) -> Tensor:
     return x.float() if x.device.type == "mps" else x.double()
 
 
+def exact(x: Tensor) -> Tensor:
+    """Return `x` in float64, moved to the CPU where its device has no float64."""
+    return (x.cpu() if x.device.type == "mps" else x).double()
+
+
 def match_heads(keys: Tensor, heads: int) -> Tensor:
     """Repeat each key (or value) head for the query heads that it serves (grouped-query attention).
 

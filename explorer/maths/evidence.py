@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import pad
 
+from explorer.maths.attention import exact
 from explorer.maths.evidence_alignment import (
     SCALINGS,
     Target,
@@ -108,7 +109,7 @@ def measure_heads(q: Tensor, k: Tensor, v: Tensor, output: Tensor, scale: float)
     Target
         For `draws_of`.
     """
-    q, k, v, output = q.double(), k.double(), v.double(), output.double()
+    q, k, v, output = exact(q), exact(k), exact(v), exact(output)
     gram = key_gram(k, scale)
     pairs = eigenpairs(gram)
     target = prescribed(gram, pairs, v.shape[-1])
@@ -133,7 +134,7 @@ def measure_heads(q: Tensor, k: Tensor, v: Tensor, output: Tensor, scale: float)
 
 def as_array(x: Tensor) -> Array:
     """Return a tensor as a float64 array in main memory."""
-    return x.detach().double().cpu().numpy()
+    return x.detach().cpu().double().numpy()
 
 
 def _gamma(gram: Gram, v: Tensor, vectors: Tensor) -> tuple[GammaStatistics, GammaStatistics]:

@@ -13,6 +13,8 @@ import torch
 from numpy.random import Generator
 from torch import Tensor
 
+from explorer.maths.attention import exact
+
 
 def _normal(rng: Generator, *shape: int) -> Tensor:
     """Draw standard normal numbers; torch is several times faster than numpy at it, in single precision."""
@@ -63,7 +65,7 @@ class LayerInput:
     @classmethod
     def of(cls, x: Tensor) -> LayerInput:
         """Factor the input once for all draws; x (N, C)."""
-        u, s, _ = torch.linalg.svd(x.double(), full_matrices=False)
+        u, s, _ = torch.linalg.svd(exact(x), full_matrices=False)
         return cls(u * s, x.shape[1])
 
     def projected(self, values: Tensor, draws: int, rng: Generator) -> Tensor:
@@ -117,7 +119,7 @@ def singular_part(w_v: Tensor) -> Tensor:
     Tensor, shape (Dv, k)
         Left singular vectors times singular values; k = min(Dv, C).
     """
-    q, s, _ = torch.linalg.svd(w_v.double(), full_matrices=False)
+    q, s, _ = torch.linalg.svd(exact(w_v), full_matrices=False)
     return q * s
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from explorer.errors import GramscopeError
-from explorer.maths.attention import attention_weights, match_heads
+from explorer.maths.attention import attention_weights, exact, match_heads
 from explorer.models.base import Capture, Head
 from explorer.report.batches import batches, refuse_large_batch
 
@@ -76,7 +76,7 @@ def stack_heads(capture: Capture, layer: int, heads: Sequence[int] | None = None
     served = tuple(key * group + member for key in key_heads for member in range(group))
     seen = [capture.head(layer, head).seen_by() for head in served]
     first, by_key = seen[0], seen[::group]
-    q, k, v = (torch.stack([_exact(part) for part in parts]) for parts in (
+    q, k, v = (torch.stack([exact(part) for part in parts]) for parts in (
         [head.q for head in seen], [head.k for head in by_key], [head.v for head in by_key]
     ))  # fmt: skip
     _refuse(layer, q, k, v)
@@ -84,14 +84,10 @@ def stack_heads(capture: Capture, layer: int, heads: Sequence[int] | None = None
     return Stack(
         heads=chosen, key_heads=key_heads, served=served, q=q, k=k, v=v,
         output=_output(seen, q, k, v), scale=first.scale,
-        x=None if first.x is None else _exact(first.x),
-        w_v=tuple(None if head.w_v is None else _exact(head.w_v) for head in by_key),
+        x=None if first.x is None else exact(first.x),
+        w_v=tuple(None if head.w_v is None else exact(head.w_v) for head in by_key),
         notes=(*capture.notes, *_notes(capture, layer, first)),
     )  # fmt: skip
-
-
-def _exact(x: Tensor) -> Tensor:
-    return (x.cpu() if x.device.type == "mps" else x).double()
 
 
 def _refuse(layer: int, q: Tensor, k: Tensor, v: Tensor) -> None:
@@ -111,7 +107,7 @@ def _output(seen: Sequence[Head], q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def _attend(seen: Sequence[Head], q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    biases = [_exact(head.bias) for head in seen if head.bias is not None]
+    biases = [exact(head.bias) for head in seen if head.bias is not None]
     weights = attention_weights(
         q,
         k,
