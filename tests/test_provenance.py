@@ -39,7 +39,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def window(qtbot: QtBot) -> Iterator[MainWindow]:
     with sit_down(qtbot) as window:
-        window.saving.inline = True
         window.state.update(level=0.125, seed=7)
         yield window
 

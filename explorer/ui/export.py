@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication, QImage
 from explorer.errors import GramscopeError
 from explorer.settings import atomic_write
 from explorer.ui.exporting.figure import About, Figure, Numbers, Panel
-from explorer.ui.exporting.numbers import csv_bytes, json_bytes
+from explorer.ui.exporting.numbers import count, encode
 from explorer.ui.exporting.pdf import pdf
 from explorer.ui.exporting.raster import image, png
 from explorer.ui.exporting.svg import svg
@@ -19,6 +19,8 @@ from explorer.views.picture import Picture
 
 Format = Literal["png", "svg", "pdf", "csv", "json"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+MOST_COPIED = 1_000_000
+"""Numbers that a clipboard takes without trouble."""
 
 
 def export_bytes(views: Sequence[Picture], kind: Format, figure: Figure | None = None) -> bytes:
@@ -29,11 +31,9 @@ def export_bytes(views: Sequence[Picture], kind: Format, figure: Figure | None =
     GramscopeError
         No panel shows anything yet, or the figure cannot be drawn at its size.
     """
+    if kind in ("csv", "json"):
+        return encode(numbers(views), kind)
     shown = _shown(views)
-    if kind == "csv":
-        return csv_bytes(_numbers(shown))
-    if kind == "json":
-        return json_bytes(_numbers(shown))
     write = {"png": png, "svg": svg, "pdf": pdf}[kind]
     figure = figure or default_figure(shown)
     return write(_panels(shown, figure), figure, _about(shown))
@@ -95,9 +95,26 @@ def copy_numbers(views: Sequence[Picture]) -> None:
     Raises
     ------
     GramscopeError
+        No panel shows anything yet, or there are too many numbers.
+    """
+    parts = numbers(views)
+    if count(parts) > MOST_COPIED:
+        raise GramscopeError(
+            f"These are {count(parts) / 1e6:.0f} million numbers, too many for the clipboard. Export the "
+            "panel as CSV."
+        )
+    QGuiApplication.clipboard().setText(encode(parts, "csv").decode())
+
+
+def numbers(views: Sequence[Picture]) -> list[Numbers]:
+    """Return the numbers behind the panels as they are now, to be written by `encode` on any thread.
+
+    Raises
+    ------
+    GramscopeError
         No panel shows anything yet.
     """
-    QGuiApplication.clipboard().setText(export_bytes(views, "csv").decode())
+    return [Numbers(_about([view]), view.table()) for view in _shown(views)]
 
 
 def default_figure(views: Sequence[Picture]) -> Figure:
@@ -121,7 +138,3 @@ def _panels(views: list[Picture], figure: Figure) -> list[Panel]:
 
 def _about(views: list[Picture]) -> About:
     return About.of(views[0].provenance(), ", ".join(view.title for view in views))
-
-
-def _numbers(views: list[Picture]) -> list[Numbers]:
-    return [Numbers(_about([view]), view.table()) for view in views]

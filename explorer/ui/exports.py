@@ -9,9 +9,12 @@ from PySide6.QtCore import QObject, QPoint
 from PySide6.QtWidgets import QWidget
 
 from explorer.errors import GramscopeError
+from explorer.settings import atomic_write
+from explorer.tasks import Progress, ShouldStop
 from explorer.ui import export
 from explorer.ui.errands import Errands
-from explorer.ui.exporting.figure import Figure
+from explorer.ui.exporting.figure import Figure, Numbers
+from explorer.ui.exporting.numbers import PER_SECOND, count, encode
 from explorer.ui.figure_dialog import FigureDialog
 from explorer.ui.messages import info, report
 from explorer.views.picture import Picture
@@ -62,11 +65,22 @@ class Exports(QObject):
     def try_save(self, views: Sequence[Picture] | None, path: Path, figure: Figure | None = None) -> None:
         """Write the panels to `path`, and tell that it was done or why not."""
         try:
-            data = export.export_bytes(self._shown(views), export.format_of(path), figure)
+            kind, shown = export.format_of(path), self._shown(views)
+            if kind in ("csv", "json"):
+                self._write_numbers(export.numbers(shown), kind, path)
+            else:
+                self._errands.write_and_tell({path: export.export_bytes(shown, kind, figure)})
         except GramscopeError as error:
             report(error)
-        else:
-            self._errands.write_and_tell({path: data})
+
+    def _write_numbers(self, parts: Sequence[Numbers], kind: str, path: Path) -> None:
+        def work(progress: Progress, should_stop: ShouldStop) -> str:
+            atomic_write(path, encode(parts, kind, progress, should_stop), should_stop)
+            return f"Saved {path.name} in {path.parent}."
+
+        many = count(parts)
+        what = f"Writing {path.name}" + (f" ({many / 1e6:.0f} million numbers)" if many > 1e6 else "")
+        self._errands.run(str(path.absolute()), what, work, info, seconds=many / PER_SECOND)
 
     def copy(self, views: Sequence[Picture] | None = None) -> None:
         """Put a picture on the clipboard."""

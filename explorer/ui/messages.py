@@ -25,6 +25,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QTool
 
 from explorer.errors import GramscopeError, Stopped
 from explorer.logs import about
+from explorer.tasks import Task
+from explorer.ui.progress import TaskProgress
 
 Level = Literal["error", "warning", "info"]
 INFO_MS = 6000
@@ -46,12 +48,15 @@ class Message:
         Shown when unfolded; empty: none.
     action : (str, callable) or None
         A button's text, and what it does; pressing it closes the message.
+    task : Task or None
+        What it tells of: how far it is, and Cancel.
     """
 
     level: Level
     sentence: str
     detail: str = ""
     action: tuple[str, Callable[[], object]] | None = None
+    task: Task | None = None
 
     def to_copy(self) -> str:
         """Return what "Copy details" puts on the clipboard."""
@@ -135,6 +140,13 @@ def offer(sentence: str, action: str, do: Callable[[], object]) -> Message:
     return message
 
 
+def working(sentence: str, task: Task) -> Message:
+    """Tell of long work while it runs: how far it is, and Cancel; it stays until it is withdrawn."""
+    message = Message("warning", sentence, task=task)
+    messages().post(message)
+    return message
+
+
 def withdraw(message: Message) -> None:
     """Take a message back that no longer holds."""
     messages().withdraw(message)
@@ -183,11 +195,16 @@ class MessageBar(QFrame):
         self.dismiss = _button("×", "Close this message")
         self.dismiss.clicked.connect(self.closed)
         self.unfold.setVisible(bool(message.detail))
-        self.copy.setVisible(message.level != "info" and message.action is None)
+        self.copy.setVisible(message.level != "info" and not self.is_answered)
         self._lay_out()
         self._clock = QTimer(self, singleShot=True, interval=INFO_MS)
         self._clock.timeout.connect(self.closed)
         self._restart_clock()
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether it has a button of its own, which would be lost with it."""
+        return self.message.action is not None or self.message.task is not None
 
     def again(self) -> None:
         """Count the same message once more."""
@@ -213,6 +230,10 @@ class MessageBar(QFrame):
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.sentence, 1)
+        if self.message.task is not None:
+            progress = TaskProgress(self.message.task)
+            row.addWidget(progress)
+            progress.follow()
         for button in (*self._offered(), self.unfold, self.copy, self.dismiss):
             row.addWidget(button)
         column = QVBoxLayout(self)
@@ -236,7 +257,7 @@ class MessageArea(QWidget):
     Attributes
     ----------
     bars : list of MessageBar
-        The newest first, `MOST_SHOWN` at most.
+        The newest first, `MOST_SHOWN` at most; those with a button of their own wait for an answer.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -259,7 +280,8 @@ class MessageArea(QWidget):
         bar.closed.connect(lambda: self._remove(bar))
         self.bars.insert(0, bar)
         self._column.insertWidget(0, bar)
-        for old in self.bars[MOST_SHOWN:]:
+        plain = [bar for bar in self.bars if not bar.is_answered]
+        for old in plain[max(MOST_SHOWN - len(self.bars) + len(plain), 1) :]:
             self._remove(old)
         self.show()
 

@@ -42,6 +42,10 @@ class TaskProgress(QWidget):
         task.progressed.connect(self._on_progress)
         self.hide()
 
+    def follow(self) -> None:
+        """Show a task that runs already."""
+        self._on_running(True)
+
     def announce(self, what: str, estimate: float | None = None) -> None:
         """Say what is about to run and, if it will take long, how long (in seconds)."""
         long = estimate is not None and estimate > LONG_S

@@ -32,7 +32,7 @@ from explorer.params import Input
 from explorer.result import Result
 from explorer.runner import Runner
 from explorer.state import State
-from explorer.tasks import Progress, ShouldStop, Task
+from explorer.tasks import Progress, ShouldStop
 from explorer.ui.controls import Controls
 from explorer.ui.drop import DropZone
 from explorer.ui.errands import Errands
@@ -86,7 +86,6 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(1088, 680)
         self.explore: ExplorePage = ExplorePage(state)
         self.pages = Tabs()
-        self.saving = Task("saving", inline=self.opener.task.inline, parent=self)
         self.errands = Errands(inline=self.opener.task.inline, parent=self)
         self.exports = Exports(self, self.errands, lambda: self.views)
         self.messages = MessageArea()
@@ -166,8 +165,6 @@ class MainWindow(QMainWindow):
         self.opener.failed.connect(report)
         self.opener.opened.connect(self._on_opened)
         self.opener.heads_needed.connect(self._ask_heads)
-        self.saving.failed.connect(report)
-        self.saving.done.connect(info)
         self.drop_zone.dropped.connect(self.take)
 
     def _on_page_shown(self, place: int) -> None:
@@ -237,16 +234,20 @@ class MainWindow(QMainWindow):
             report(GramscopeError("There are no heads to save yet. Open a model or the sample first."))
             return
 
+        layers = range(source.first_layer, source.layers)
+
         def work(progress: Progress, should_stop: ShouldStop) -> str:
             from explorer.devices import choose
             from explorer.models.save_heads import save_heads
 
-            layers = range(source.first_layer, source.layers)
+            progress(0, 0, "reading")
             capture = source.capture(layers, params.input, choose(params.device), should_stop)
-            save_heads(capture, path, name=source.name)
+            progress(0, 0, "writing")
+            save_heads(capture, path, name=source.name, should_stop=should_stop)
             return f"Saved the heads of {len(layers)} layers as {path.name} in {path.parent}."
 
-        self.saving.run(work)
+        what = f"Saving the heads of {len(layers)} layers as {path.name}"
+        self.errands.run(str(path.absolute()), what, work, info)
 
     def _on_busy(self, busy: bool) -> None:
         for view in self.explore.views:
@@ -283,7 +284,6 @@ class MainWindow(QMainWindow):
         self.workbench.close()
         self.errands.close()
         self.opener.task.close()
-        self.saving.close()
         self.runner.close()
         self.messages.close_messages()
         super().closeEvent(event)

@@ -57,7 +57,6 @@ def read_only(small_disk: Path) -> Path:
 @pytest.fixture
 def window(qtbot: QtBot) -> Iterator[MainWindow]:
     with sit_down(qtbot) as window:
-        window.saving.inline = True
         yield window
 
 

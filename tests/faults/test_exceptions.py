@@ -59,7 +59,7 @@ def test_opening(live: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_task(live: MainWindow, qtbot: QtBot) -> None:
-    live.saving.run(fail)
+    live.errands.run("a", "Failing", fail, print)
     told(live, qtbot)
 
 

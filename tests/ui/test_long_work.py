@@ -1,17 +1,21 @@
-"""The window asks before an attack, curves or a diagram that take long, and lets a person leave them off."""
+"""The window asks before work that takes long, says how far it is, and lets a person leave it off."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import shiboken6
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QApplication, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from explorer import curves, robustness, runner
 from explorer.app import build
+from explorer.ui import errands, exports
+from explorer.ui.progress import TaskProgress
 from explorer.ui.window import MainWindow
 from tests.ui.desk import sentences
 
@@ -103,3 +107,76 @@ def test_a_long_diagram_waits_for_a_yes_and_can_be_cancelled(
     press(qtbot, asking.button)
     qtbot.waitUntil(lambda: page._phase_of in page._kept, timeout=60_000)
     assert not asking.button.isVisible()
+
+
+def cancel_of(window: MainWindow) -> QPushButton | None:
+    bars = window.messages.findChildren(TaskProgress)
+    return next((bar.cancel for bar in bars if bar.isVisible()), None)
+
+
+def test_many_numbers_are_written_behind_the_window(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(exports, "PER_SECOND", 20)
+    monkeypatch.setattr(errands, "SLOW_MS", 0)
+    go, steps = threading.Event(), []
+
+    def slow(parts, kind, progress, should_stop):
+        progress(1, 4, "writing 4 numbers")
+        go.wait(20)
+        steps.append(should_stop())
+        return b"numbers"
+
+    monkeypatch.setattr(exports, "encode", slow)
+    for cancels in (True, False):
+        go.clear()
+        window.exports.try_save(None, tmp_path / "a.csv")
+        assert "takes about" in sentences(window)[0] and len(steps) == 1 - cancels, "it waits for a yes"
+        press(qtbot, offered(window, "Begin"))
+        qtbot.waitUntil(lambda: cancel_of(window) is not None, timeout=10_000)
+        assert sentences(window)[0] == "Writing a.csv. You can go on meanwhile."
+        window.state.update(seed=window.state.params.seed + 1)
+        if cancels:
+            qtbot.mouseClick(cancel_of(window), Qt.MouseButton.LeftButton)
+            assert sentences(window) == []
+        go.set()
+        qtbot.waitUntil(lambda done=2 - cancels: len(steps) == done, timeout=10_000)
+    qtbot.waitUntil(lambda: sentences(window) == [f"Saved a.csv in {tmp_path}."], timeout=10_000)
+    assert steps == [True, False]
+    assert (tmp_path / "a.csv").read_bytes() == b"numbers"
+
+
+def test_too_many_numbers_for_the_clipboard(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("explorer.ui.export.MOST_COPIED", 10)
+    QApplication.clipboard().setText("mine")
+    panel = window.explore.panels["attention"]
+    panel.menu_button.menu().actions()[2].trigger()
+    assert "too many for the clipboard" in sentences(window)[0]
+    assert QApplication.clipboard().text() == "mine"
+
+
+def test_captured_heads_can_be_cancelled(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(errands, "SLOW_MS", 0)
+    go, ended = threading.Event(), threading.Event()
+    source = window.state.source
+    capture = source.capture
+
+    def slow(*args, **kwargs):
+        go.wait(20)
+        ended.set()
+        return capture(*args, **kwargs)
+
+    monkeypatch.setattr(source, "capture", slow)
+    window.save_captured(tmp_path / "a.npz")
+    qtbot.waitUntil(lambda: cancel_of(window) is not None, timeout=10_000)
+    assert sentences(window)[0].startswith("Saving the heads of ")
+    qtbot.mouseClick(cancel_of(window), Qt.MouseButton.LeftButton)
+    assert sentences(window) == []
+    go.set()
+    assert ended.wait(10)
+    window.errands.close()
+    assert not list(tmp_path.glob("*.npz"))

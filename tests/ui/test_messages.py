@@ -102,6 +102,18 @@ def test_few_are_shown(area: MessageArea) -> None:
     assert sentences(area) == ["Number 4.", "Number 3.", "Number 2."]
 
 
+def test_what_has_a_button_waits_for_an_answer(area: MessageArea) -> None:
+    messages.offer("There is something to restore.", "Restore", lambda: None)
+    for number in range(messages.MOST_SHOWN + 2):
+        messages.info(f"Saved number {number}.")
+    assert sentences(area) == ["Saved number 4.", "Saved number 3.", "There is something to restore."]
+    for number in range(messages.MOST_SHOWN):
+        messages.offer(f"Another, {number}.", "Restore", lambda: None)
+    messages.error("The newest is always shown.")
+    assert len(area.bars) == messages.MOST_SHOWN + 2
+    assert sentences(area)[0] == "The newest is always shown."
+
+
 def test_good_news_goes_by_itself(area: MessageArea, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(messages, "INFO_MS", 20)
     messages.info("Saved.")
