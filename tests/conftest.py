@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 import traceback
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -116,25 +117,29 @@ class Starts:
 
     Attributes
     ----------
-    records : list of (object, str)
-        What started, and the lines that started it.
+    records : dict of int to (reference, str)
+        What started, by its identity, and the lines that started it last. It is not kept alive.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, owner: type, method: str) -> None:
-        self.records: list[tuple[Any, str]] = []
+        self.records: dict[int, tuple[weakref.ReferenceType[Any], str]] = {}
         original = getattr(owner, method)
 
         def start(target: Any, *args: Any, **kwargs: Any) -> Any:
-            self.records.append((target, _where()))
+            self.records[id(target)] = weakref.ref(target), _where()
             return original(target, *args, **kwargs)
 
         monkeypatch.setattr(owner, method, start)
 
     def alive(self, is_alive: Callable[[Any], bool]) -> list[str]:
-        return [f"{target!r} started at\n{where}" for target, where in self.records if is_alive(target)]
+        return [f"{target!r} started at\n{where}" for target, where in self.known() if is_alive(target)]
+
+    def known(self) -> list[tuple[Any, str]]:
+        found = [(reference(), where) for reference, where in self.records.values()]
+        return [(target, where) for target, where in found if target is not None]
 
     def place(self, target: Any) -> str:
-        return next((where for known, where in self.records if known is target), "  (from a library)")
+        return next((where for known, where in self.known() if known is target), "  (from a library)")
 
 
 @pytest.fixture(autouse=True)
@@ -153,7 +158,7 @@ def nothing_left_behind(monkeypatch: pytest.MonkeyPatch, no_network: None, home:
 
 
 def _running(threads: Starts, qthreads: Starts) -> list[str]:
-    for thread, _ in threads.records:
+    for thread, _ in threads.known():
         if not thread.name.startswith(THREADS_OF_LIBRARIES):
             thread.join(PATIENCE_S)
     return threads.alive(

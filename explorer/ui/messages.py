@@ -157,7 +157,7 @@ def report(exception: BaseException) -> None:
     if isinstance(exception, Stopped):
         return
     trace = "".join(traceback.format_exception(exception))
-    log.error("%s\n%s", exception, trace)
+    log.error("%s\n%s", str(exception), trace)  # in words: a kept record would keep all that its frames held
     if isinstance(exception, GramscopeError):
         error(str(exception), exception.detail)
         return

@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import os
-import sys
-import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 import shiboken6
-from PySide6.QtCore import QEvent, QTimer
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from explorer.app import build
-from explorer.commands.smoke import at_rest
 from explorer.errors import GramscopeError
-from explorer.models.recipes import Recipe
 from explorer.ui import messages
 from explorer.ui.window import MainWindow
+from tests.soak.census import PATIENCE_MS, census, return_freed_memory
 from tests.soak.files import droppable
 from tests.soak.monkey import Monkey
+from tests.soak.scenes import scenes
 
-STEPS = 300
-LONG_STEPS = 10_000
-PASSING = {
-    "QToolButton: Cancel",
-    "QToolButton: Stop",
-    "QCheckBox: All checkpoints of the series",
-}
-"""There only while something long is at work, or while a series is open."""
+STEPS, LONG_STEPS, REST_EVERY = 150, 10_000, 1000
 GROWTH_BYTES = 50_000_000
 SEED = int(os.environ.get("GRAMSCOPE_SOAK_SEED", "0"))
 
@@ -56,12 +42,11 @@ def failures(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def window(qtbot: QtBot, failures: list[str]) -> Iterator[MainWindow]:
+    return_freed_memory()
     window = build()
     window.resize(1280, 800)
     with qtbot.waitExposed(window):
         window.show()
-    window.opener.open_sample()
-    qtbot.waitUntil(lambda: window.state.result is not None, timeout=60_000)
     yield window
     window.close()
     for widget in QApplication.topLevelWidgets():
@@ -70,99 +55,45 @@ def window(qtbot: QtBot, failures: list[str]) -> Iterator[MainWindow]:
     shiboken6.delete(window)
 
 
-@dataclass(frozen=True)
-class Census:
-    """What the program holds while it shows the sample, at rest."""
-
-    resident: int
-    threads: int
-    timers: int
-    widgets: int
-    windows: int
-
-
-def census(window: MainWindow, qtbot: QtBot) -> Census:
-    """Go back to the sample, let everything end, and count."""
-    for widget in (QApplication.activePopupWidget(), QApplication.activeModalWidget()):
-        if widget is not None:
-            widget.close()
-    window.pages.show_page(0)
-    window.opener.open_sample()
-    window.state.update(device="auto")
-    qtbot.waitUntil(lambda: at_rest(window), timeout=60_000)
-    qtbot.wait(500)
-    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
-    gc.collect()
-    if sys.platform == "linux":
-        ctypes.CDLL(None).malloc_trim(0)
-    return Census(
-        psutil.Process().memory_info().rss,
-        threading.active_count(),
-        sum(timer.isActive() for timer in window.findChildren(QTimer)),
-        len(window.findChildren(QWidget)),
-        len(QApplication.topLevelWidgets()),
-    )
-
-
-def scenes(window: MainWindow) -> dict[str, Callable[[], None]]:
-    """Return what brings fields into sight that chance seldom does."""
-
-    def on_sample(**changes: object) -> Callable[[], None]:
-        def show() -> None:
-            window.opener.open_sample()
-            window.state.update(**changes)
-
-        return show
-
-    def undone() -> None:
-        window.state.update(seed=window.state.params.seed + 1)
-        window.workbench.history.undo()
-
-    return {
-        "something undone": undone,
-        "an attack": on_sample(contamination="pgd", level=0.02),
-        "synthetic data": lambda: window.open_recipe(Recipe(tokens=40)),
-        "a spike": lambda: window.open_recipe(Recipe(kind="spiked", tokens=40)),
-        "λ and μ by hand": on_sample(lam=3.0, mu=0.5),
-        "the tour": window.workbench.tour.start,
-    }
-
-
 def work(window: MainWindow, qtbot: QtBot, tmp_path: Path, steps: int, failures: list[str]) -> None:
-    monkey = Monkey(window, droppable(tmp_path), scenes(window), SEED)
+    """Touch everything, then work at random; what that leaves is compared with what the first left."""
+    drops = droppable(tmp_path)
+    monkey = Monkey(window, drops, scenes(window, drops), SEED)
     history: list[str] = []
-    before = None
-    for step in range(steps):
-        if step == steps // 2:
-            before = census(window, qtbot)
+    monkey.touch("QToolButton: Sample: digits")
+    qtbot.waitUntil(lambda: window.state.result is not None, timeout=PATIENCE_MS)
+    monkey.sweep(patience=1.0)
+    before = after = census(window, qtbot)
+    for step in range(1, steps + 1):
         history.append(monkey.step())
         assert not failures, "\n".join(["after", *history[-8:], *failures])
-    after = census(window, qtbot)
-    monkey.sweep()
+        if step % REST_EVERY == 0 or step == steps:
+            after = census(window, qtbot)
+            print(f"{step:5d} acts  {after}", flush=True)
+    for patience in (1.0, 5.0, 20.0):
+        monkey.seek(patience)
     assert not failures, "\n".join(failures)
-    assert before is not None
     for name, count in sorted(monkey.touched.items()):
         print(f"{count:5d}  {name}")
-    print(f"{steps} acts on {len(monkey.touched)} things\n{before}\n{after}")
-    never = sorted(monkey.everything() - monkey.touched.keys() - PASSING)
+    print(f"{monkey.touched.total()} acts on {len(monkey.touched)} things\n{before}\n{after}")
+    never = monkey.missing()
     assert not never, "never touched:\n" + "\n".join(never)
-    assert after.resident - before.resident < GROWTH_BYTES
+    assert after.memory - before.memory < GROWTH_BYTES
     assert after.threads <= before.threads + 2
-    assert after.timers <= before.timers + 2
+    assert after.timers <= before.timers
     assert after.widgets <= before.widgets + 40
     assert after.windows <= before.windows + 10
 
 
-@pytest.mark.long
-@pytest.mark.timeout(280)
-def test_a_minute_of_random_work(
+@pytest.mark.timeout(1200)
+def test_everything_is_touched_and_nothing_leaks(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, failures: list[str]
 ) -> None:
     work(window, qtbot, tmp_path, STEPS, failures)
 
 
 @pytest.mark.long
-@pytest.mark.timeout(7200)
+@pytest.mark.timeout(14400)
 def test_ten_thousand_random_acts(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, failures: list[str]
 ) -> None:
