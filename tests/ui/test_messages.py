@@ -76,6 +76,7 @@ def test_an_unexpected_exception_shows_its_traceback(
     assert "KeyError" in message.sentence
     assert "test_messages.py" in message.detail
     assert "KeyError: 'absent'" in caplog.text
+    assert all(isinstance(part, str) for record in caplog.records for part in record.args or ())
 
 
 def test_a_stopped_computation_is_no_message(area: MessageArea) -> None:
