@@ -171,7 +171,7 @@ def test_it_shows_what_it_has_stops_and_goes_on(qtbot: QtBot) -> None:
     source.go.set()
     qtbot.mouseClick(halt, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(page.is_complete, timeout=30_000)
-    assert not halt.isVisible()
+    qtbot.waitUntil(lambda: not halt.isVisible())
     window.close()
     window.deleteLater()
     QApplication.processEvents()
