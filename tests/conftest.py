@@ -10,10 +10,10 @@ import socket
 import sys
 import threading
 import traceback
-import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -117,16 +117,16 @@ class Starts:
 
     Attributes
     ----------
-    records : dict of int to (reference, str)
-        What started, by its identity, and the lines that started it last. It is not kept alive.
+    records : mapping of object to str
+        What started, as long as something else keeps it, and the lines that started it last.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, owner: type, method: str) -> None:
-        self.records: dict[int, tuple[weakref.ReferenceType[Any], str]] = {}
+        self.records: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
         original = getattr(owner, method)
 
         def start(target: Any, *args: Any, **kwargs: Any) -> Any:
-            self.records[id(target)] = weakref.ref(target), _where()
+            self.records[target] = _where()
             return original(target, *args, **kwargs)
 
         monkeypatch.setattr(owner, method, start)
@@ -135,8 +135,7 @@ class Starts:
         return [f"{target!r} started at\n{where}" for target, where in self.known() if is_alive(target)]
 
     def known(self) -> list[tuple[Any, str]]:
-        found = [(reference(), where) for reference, where in self.records.values()]
-        return [(target, where) for target, where in found if target is not None]
+        return list(self.records.items())
 
     def place(self, target: Any) -> str:
         return next((where for known, where in self.known() if known is target), "  (from a library)")

@@ -179,10 +179,6 @@ class StateDictSource(Source):
                 model.attention(layer).attend = self.model.attention(layer).attend
         return StateDictSource(f"{self.name}, untrained", model, self.reader, {}, self.notes)
 
-    def close(self) -> None:
-        """Let the model's memory go."""
-        del self.model, self.reader
-
 
 def _sizes(model: Vit) -> dict[str, str]:
     config = model.config

@@ -82,6 +82,7 @@ class RobustnessPage(QWidget):
         self.decomposition.iteration_changed.connect(self.support.show_iteration)
         self.support.show_iteration(self.decomposition.iteration)
         state.result_changed.connect(self._follow)
+        state.source_changed.connect(self._leave_off)
 
     @property
     def views(self) -> list[View]:
@@ -132,6 +133,9 @@ class RobustnessPage(QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         """Leave off."""
         super().hideEvent(event)
+        self._leave_off()
+
+    def _leave_off(self, *_: object) -> None:
         self._phase_of = self._keys_of = None
         self._rest.stop()
         for stream in self._streams.values():

@@ -247,3 +247,11 @@ def test_opening_the_sample_imports_no_large_library() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
     )
     assert result.stdout.strip() == "[]"
+
+
+def test_what_still_reads_a_model_that_was_closed_goes_on() -> None:
+    source = sample_source()
+    before = source.capture([0], Input(), CPU).layers[0]
+    source.close()
+    after = source.capture([0], Input(), CPU).layers[0]
+    torch.testing.assert_close(after.k, before.k, rtol=0, atol=0)

@@ -142,3 +142,11 @@ def test_an_input_that_is_contaminated_is_taken_apart_too(window: MainWindow, qt
     window.state.update(contamination="sparse", level=0.1)
     qtbot.waitUntil(page.is_complete, timeout=20_000)
     assert page.phase._phase.own.shape != phase.own.shape
+
+
+def test_another_source_ends_what_is_taken_apart_of_the_last_one(window: MainWindow) -> None:
+    page = page_of(window)
+    told: list[bool] = []
+    page._streams["phase"].running_changed.connect(told.append)
+    window.state.source_changed.emit(window.state.source)
+    assert told == [False]
