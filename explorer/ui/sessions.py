@@ -72,11 +72,12 @@ class Sessions(QObject):
         if state.source is None:
             return None
         page = window.findChild(LabPage)
+        shown = {view.name: view.options() for view in window.views if view.options()}
         return Session(
             origin=window.opener.origin,
             params=state.params,
             selection=state.selection,
-            options={**self._waiting, **{view.name: view.options() for view in window.views if view.options()}},
+            options={**self._waiting, **shown},
             layout=window.explore.layout_state(),
             theme=theme.chosen(),
             laboratory=stored.write(remembered() if page is None else page.state.setting),

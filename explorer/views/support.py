@@ -198,12 +198,12 @@ def _curves(result: Result) -> dict[str, str]:
 
 def _why_no_scores(result: Result) -> str:
     """Return why precision and recall mean nothing; empty where they do."""
+    parts = result.decomposition
+    if not result.contaminated.any() and (parts is None or not parts.added.any()):
+        return NONE
     if result.params.key_kind is None:
         return UNKNOWN
-    if not result.contaminated.any():
-        return NONE
-    every = result.decomposition is not None and bool(result.decomposition.hit.all())
-    return EVERY if every else ""
+    return EVERY if parts is not None and parts.hit.all() else ""
 
 
 def _in_deviations(threshold: float, result: Result) -> str:

@@ -139,6 +139,8 @@ def test_an_input_that_is_contaminated_is_taken_apart_too(window: MainWindow, qt
     phase = page.phase._phase
     assert phase.done == phase.wanted and np.isfinite(phase.own).all()
     assert "at " in page.phase._strip.text and not window.messages.bars
+    window.state.update(level=0.0)
+    assert "nothing to find" in page.support._strip.text, "at level 0 the input is as it was"
     window.state.update(contamination="sparse", level=0.1)
     qtbot.waitUntil(page.is_complete, timeout=20_000)
     assert page.phase._phase.own.shape != phase.own.shape
