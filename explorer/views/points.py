@@ -31,6 +31,7 @@ class Points(pg.ScatterPlotItem):
         if self._style_now == (pen, brush):
             return
         self._style_now = pen, brush
+        self.fragmentAtlas.clear()  # every pen and brush there ever was would stay in it
         self.setPen(pen)
         self.setBrush(brush)
         self.tint(*self._tint)

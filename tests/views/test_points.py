@@ -66,6 +66,15 @@ def test_all_points_of_an_item_share_pen_and_brush(qapp):
     assert len(np.unique(points.data["sourceRect"])) == 1
 
 
+def test_symbols_of_former_pens_are_not_kept(qapp):
+    points = Points()
+    for shade in range(20):
+        points.style(pg.mkPen(shade), pg.mkBrush(shade))
+        points.move(np.arange(3.0), np.arange(3.0))
+        points.style(pg.mkPen(shade), pg.mkBrush("r"))
+    assert 1 <= len(points.fragmentAtlas) <= 2
+
+
 def test_nearest_is_nearest_on_the_screen(qtbot, qapp):
     points = styled()
     widget, plot = plot_of(qtbot, points)
