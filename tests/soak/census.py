@@ -52,6 +52,8 @@ def return_freed_memory() -> None:
 def census(window: MainWindow, qtbot: QtBot) -> Census:
     """Go back to the sample in a window of the first size, let everything end, and count."""
     parts.close_dialogs()
+    for bar in [*window.messages.bars]:
+        bar.closed.emit()
     window.resize(1280, 800)
     window.pages.show_page(0)
     window.opener.open_sample()
