@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 from PySide6.QtCore import QEvent, QTimer
+from PySide6.QtGui import QPixmapCache
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -62,6 +63,7 @@ def census(window: MainWindow, qtbot: QtBot) -> Census:
     qtbot.waitUntil(lambda: at_rest(window), timeout=PATIENCE_MS)
     _wait_for_timers(window)
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    QPixmapCache.clear()
     gc.collect()
     if sys.platform == "linux":
         ctypes.CDLL(None).malloc_trim(0)
