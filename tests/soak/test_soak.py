@@ -98,6 +98,7 @@ def growth(rests: Sequence[Census], of: str) -> int:
     return min(getattr(rest, of) for rest in rests[-2:]) - max(getattr(rest, of) for rest in rests[:2])
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1800)
 def test_everything_is_touched_and_nothing_leaks(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, failures: list[str]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from explorer import curves, robustness, runner
 from explorer.app import build
+from explorer.maths.response import Response
 from explorer.ui import errands, exports
 from explorer.ui.progress import TaskProgress
 from explorer.ui.window import MainWindow
@@ -73,6 +75,13 @@ def test_long_curves_are_offered_and_can_be_left_off(
     qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(curves, "remaining", lambda spent, done, wanted: 100.0 * (wanted - done) / wanted)
+    compute = curves.InputCurves._next
+
+    def unhurried(job: curves.InputCurves, should_stop: Callable[[], bool]) -> Response:
+        time.sleep(0.1)
+        return compute(job, should_stop)
+
+    monkeypatch.setattr(curves.InputCurves, "_next", unhurried)
     view = window.explore.panels["outputs"].view
     window.state.update(contamination="salt and pepper", level=0.1)
     qtbot.waitUntil(lambda: view.asking.button.text() == "Compute", timeout=10_000)
