@@ -85,8 +85,12 @@ def prescribed(gram: Gram, pairs: Eigenpairs, width: int) -> Target:
 
 
 def standardised(k: Tensor) -> Tensor:
-    """Each token's key over its features, minus mean, by the unbiased deviation (the study's script)."""
-    return (k - k.mean(-1, keepdim=True)) / k.std(-1, keepdim=True)
+    """Each token's key over its features, minus mean, by the unbiased deviation (the study's script).
+
+    A key whose features are all equal becomes 0.
+    """
+    deviation = k.std(-1, keepdim=True)
+    return (k - k.mean(-1, keepdim=True)) / deviation.clamp(min=torch.finfo(k.dtype).tiny)
 
 
 def measure_heads(q: Tensor, k: Tensor, v: Tensor, output: Tensor, scale: float) -> tuple[Evidence, Target]:

@@ -58,7 +58,9 @@ def _rotation(size: int) -> Tensor:
 def rbf_kernel(values: Tensor) -> Tensor:
     """Centred RBF kernel matrix over its Frobenius norm, so that kernel CKA is a sum of products.
 
-    exp(−d²/2σ²) with σ² the median of the non-zero squared distances between tokens.
+    exp(−d²/2σ²) with σ² the median of the non-zero squared distances between tokens. The rows of V* span
+    many decades: less the shortest row, they lose what all share, and distances between short rows keep
+    their digits. A distance is zero where two rows agree to half of their own digits.
 
     Parameters
     ----------
@@ -68,22 +70,25 @@ def rbf_kernel(values: Tensor) -> Tensor:
     -------
     Tensor, shape (..., N, N)
     """
-    centred = values - values.mean(-2, keepdim=True)
-    squares = centred.square().sum(-1)
-    distance = (centred @ centred.mT).mul_(-2).add_(squares[..., None]).add_(squares[..., None, :])
-    tiny = torch.finfo(values.dtype).eps * 4 * squares.amax(-1)
-    kernel = distance.div_((-2 * _median_above(distance, tiny))[..., None, None]).exp_()
+    lengths = values.square().sum(-1)
+    shortest = lengths.argmin(-1)[..., None, None].expand(*values.shape[:-2], 1, values.shape[-1])
+    rows = values - values.gather(-2, shortest)
+    squares = rows.square().sum(-1)
+    distance = (rows @ rows.mT).mul_(-2).add_(squares[..., None]).add_(squares[..., None, :])
+    tiny = lengths.mul_(16 * torch.finfo(values.dtype).eps)
+    distance.masked_fill_(distance <= torch.maximum(tiny[..., None], tiny[..., None, :]), 0.0)
+    kernel = distance.div_((-2 * _median_above_zero(distance))[..., None, None]).exp_()
     mean = kernel.mean(-1, keepdim=True)
     centre = mean - mean.mean(-2, keepdim=True) / 2
     kernel.sub_(centre).sub_(centre.mT)
     return kernel.div_(kernel.flatten(-2).norm(dim=-1)[..., None, None])
 
 
-def _median_above(distance: Tensor, tiny: Tensor) -> Tensor:
-    """Median over pairs of the squared distances (..., N, N) that are not zero within rounding."""
+def _median_above_zero(distance: Tensor) -> Tensor:
+    """Median over pairs of the squared distances (..., N, N) that are not zero."""
     pairs = distance.flatten(-2)[..., _pairs(distance.shape[-1]).to(distance.device)]
     ascending = torch.from_numpy(np.sort(pairs.cpu().numpy(), axis=-1)).to(distance.device)
-    zeros = torch.searchsorted(ascending, tiny[..., None].contiguous(), right=True)
+    zeros = torch.searchsorted(ascending, torch.zeros_like(ascending[..., :1]), right=True)
     last = ascending.shape[-1] - 1
     low, high = (
         ascending.gather(-1, middle.clamp(max=last))[..., 0]
@@ -245,7 +250,7 @@ def _unit_rows(x: Tensor) -> Tensor:
 
 
 def relative_errors(values: Tensor, star: Tensor, log_size: Tensor) -> dict[str, Tensor]:
-    """‖V − V*‖/‖V‖ as it stands, at the best scale, and at the best scale and rotation.
+    """‖V − V*‖/‖V‖ as it stands, at the best scale, and at the best scale and rotation; NaN if one is 0.
 
     Parameters
     ----------
@@ -258,9 +263,15 @@ def relative_errors(values: Tensor, star: Tensor, log_size: Tensor) -> dict[str,
     direction = star / star.flatten(-2).norm(dim=-1)[..., None, None]
     inner = (unit * direction).sum((-2, -1))[..., None, None]
     raw = unit - star * (log_size.exp()[..., None, None] / length)
-    nuclear = torch.linalg.svdvals(unit.mT @ direction).sum(-1)
+    nuclear = _nuclear_norm(unit.mT @ direction)
     return {
         "frobenius": raw.flatten(-2).norm(dim=-1),
         "frobenius_scaled": (unit - inner * direction).flatten(-2).norm(dim=-1),
         "frobenius_procrustes": (1 - nuclear.square()).clamp(min=0).sqrt(),
     }
+
+
+def _nuclear_norm(x: Tensor) -> Tensor:
+    """Sum of singular values, NaN where x is; the decomposition of a whole batch fails with one of those."""
+    undefined = x.isnan().any(-1).any(-1)
+    return torch.linalg.svdvals(x.nan_to_num(nan=0.0)).sum(-1).masked_fill(undefined, torch.nan)

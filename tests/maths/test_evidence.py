@@ -147,3 +147,12 @@ def test_memory_does_not_grow_with_the_draws(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(module, "BLOCK_BYTES", 32 * 20 * 4 * 10)
     measure_draws(draw, target[0], Draws(cheap=95, costly=0))
     assert sizes == [10] * 9 + [5]
+
+
+def test_a_key_of_equal_features_is_standardised_to_nothing() -> None:
+    k = torch.randn(2, 12, 4, dtype=torch.float64)
+    k[0], k[1, 3] = 1, 0
+    found = standardised(k)
+    assert found.isfinite().all() and (found[0] == 0).all() and (found[1, 3] == 0).all()
+    evidence, _ = measure_heads(k, k, k, k, 0.5)
+    assert evidence.spectra["standardised"]["rank"][0] == 0 < evidence.spectra["standardised"]["rank"][1]

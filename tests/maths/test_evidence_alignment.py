@@ -166,3 +166,40 @@ def test_a_batch_equals_its_heads_and_draws_are_a_batch() -> None:
 def test_any_size_of_keys_gives_finite_numbers(factor: float) -> None:
     found = measure(random(30, 6, seed=1), target_of(random(30, 6) * factor, 6))
     assert all(np.isfinite(list(found.values()))), found
+
+
+@pytest.mark.parametrize("decades", [0, 12])
+def test_the_median_is_of_all_distances_that_are_not_zero_however_long_other_rows_are(decades: int) -> None:
+    x = random(30, 4) * torch.logspace(0, -decades, 30, dtype=torch.float64)[:, None]
+    x[20] = x[10]
+    squares = (x[:, None] - x).square().sum(-1).numpy()
+    pairs = squares[np.triu_indices(30, 1)]
+    kernel = torch.from_numpy(np.exp(-squares / (2 * np.median(pairs[pairs > 0]))))
+    centred = kernel - kernel.mean(0) - kernel.mean(1, keepdim=True) + kernel.mean()
+    assert torch.allclose(rbf_kernel(x), centred / centred.norm(), atol=1e-12)
+
+
+def test_what_all_rows_share_costs_the_distances_no_digits() -> None:
+    x = random(30, 4)
+    assert torch.allclose(rbf_kernel(x + 1e6), rbf_kernel(x), atol=1e-8)
+
+
+def test_keys_that_occur_twice_are_no_distance() -> None:
+    once = random(15, 5)
+    star = target_of(torch.cat([once, once]), 5).star[0]
+    squares = (star[:, None] - star).square().sum(-1)
+    apart = squares[:15, :15].numpy()[np.triu_indices(15, 1)]
+    kernel = torch.exp(-squares / (2 * np.median(apart)))
+    centred = kernel - kernel.mean(0) - kernel.mean(1, keepdim=True) + kernel.mean()
+    assert torch.allclose(rbf_kernel(star), centred / centred.norm(), atol=1e-9)
+
+
+def test_a_dead_head_is_undefined_and_leaves_its_neighbours_alone() -> None:
+    k, v = random(3, 20, 5), random(3, 20, 5, seed=1)
+    k[0], v[2] = 1, 0
+    together = costly_measures(v, target_of(k, 5))
+    alone = measure(v[1], target_of(k[1], 5))
+    for key, values in together.items():
+        assert float(values[1]) == pytest.approx(alone[key], rel=1e-9, abs=1e-12), key
+    for key in ("kernel_cka_unit", "frobenius_scaled_unit", "frobenius_procrustes_axes"):
+        assert together[key][[0, 2]].isnan().all(), key
