@@ -45,7 +45,8 @@ class Store:
             record = json.loads(path.read_bytes())
         except ValueError:
             return None
-        return record.get("record") if isinstance(record, dict) else None
+        found = record.get("record") if isinstance(record, dict) else None
+        return found if isinstance(found, dict) and found else None
 
     def keep(self, key: str, record: Record) -> None:
         """Write a finished record, whole or not at all.

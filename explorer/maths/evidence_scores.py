@@ -54,6 +54,11 @@ class Score:
             return "above"
         return "below" if self.z < -CLEAR and self.p_below <= LEVEL else "level"
 
+    @property
+    def leaning(self) -> bool:
+        """Whether the head is level with the null, yet not in the middle of it: z of 2 or more."""
+        return self.standing == "level" and self.z >= 2
+
 
 @dataclass(frozen=True, eq=False)
 class Scores:
@@ -218,6 +223,11 @@ class Spread:
         if self.mean_z > self._margin and self.discoveries:
             return "above"
         return "below" if self.mean_z < -self._margin and self.discoveries_below else "level"
+
+    @property
+    def leaning(self) -> bool:
+        """Whether heads are level with the null, yet their mean z is clear of 0."""
+        return self.standing == "level" and self.mean_z > self._margin
 
 
 def spread_over_heads(

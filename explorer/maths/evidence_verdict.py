@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import floor, inf, log10
+from math import floor, inf, isnan, log10
 
 from explorer.maths.evidence_names import NULLS
 from explorer.maths.evidence_scores import Score, Spread, Standing
@@ -54,6 +54,8 @@ def verdict_on_head(
     """
     overlap = {null: found["overlap"] for null, found in scores.items() if "overlap" in found}
     compared = [_against(null.short, overlap[null.key]) for null in NULLS if null.key in overlap]
+    if isnan(measures["overlap"]):
+        return "No overlap is defined: the values, or V*, are the same for every token."
     sentences = [
         f"Column-space overlap {measures['overlap']:.3f}: {', '.join(compared) or 'no null was drawn'}."
     ]
@@ -71,7 +73,7 @@ def _draws(found: Mapping[str, Score] | Mapping[str, Spread]) -> str:
         by_count.setdefault(figures.draws, []).append(names[null])
     most = max(by_count, key=lambda count: len(by_count[count]))
     least = max(_least_p(figures) for figures in found.values() if figures.draws == most)
-    text = f"{most} draws each, so that p is at least {least:.2g}"
+    text = f"{most} {'draw' if most == 1 else 'draws'} each, so that p is at least {least:.2g}"
     rest = [f"{count} of {', '.join(whose)}" for count, whose in by_count.items() if count != most]
     return f"({'; '.join([text, *rest])}.)"
 
@@ -90,7 +92,7 @@ def _why_unknown(found: Score | Spread) -> str:
         return "every draw gives the same figure, as any values do where tokens are few; take a longer input"
     if found.needed:
         return f"{found.draws} draws do not suffice; at least {found.needed} are needed"
-    if isinstance(found, Spread) and found.heads < 2:
+    if isinstance(found, Spread) and found.heads == 1:
         return "one head is no distribution"
     return "the figures are not defined"
 
@@ -105,12 +107,18 @@ def _conclusion(
         return "Nothing can be said without shuffled tokens to compare with."
     if shuffled == "unknown":
         return f"Nothing can be said yet: against shuffled tokens, {_why_unknown(permutation)}."
+    if shuffled == "below":
+        return (
+            f"{subject} lie farther from the column space of V* than those of shuffled tokens, against the "
+            "claim."
+        )
     related = shuffled == "above"
+    no = "no clear evidence" if permutation.leaning else "no evidence"
     if projected == "unknown":
         start = (
             f"{subject} are related to the spectrum of the keys."
             if related
-            else "No evidence of a relation between the tokens' values and the spectrum of the keys."
+            else f"{no.capitalize()} of a relation between the tokens' values and the spectrum of the keys."
         )
         reason = missing.get("projection", "") if projection is None else _why_unknown(projection)
         return f"{start} {NOT_TESTED.format(reason=reason or 'it was not drawn')}"
@@ -120,17 +128,20 @@ def _conclusion(
             "linear map of the same tokens, up to an invertible map of the values, which overlap cannot see."
         )
     if related:
-        relation = "less than" if projected == "below" else "no more than"
+        leaning = projection is not None and projection.leaning
+        relation = "not clearly more than" if leaning else COMPARED[projected]
+        evidence = "no clear evidence" if leaning else "no evidence"
         return (
             f"{subject} are related to the spectrum of the keys, but {relation} a random linear map of the "
-            "same tokens would be: no evidence that the learned value matrix makes them V*."
+            f"same tokens would be: {evidence} that the learned value matrix makes them V*."
         )
     if projected == "above":
+        clearly = "clearly more" if permutation.leaning else "more"
         return (
-            f"{subject} overlap with V* more than a random linear map of the same tokens, yet no more than "
-            "shuffled tokens: no evidence of a relation between the tokens' values and the keys' spectrum."
+            f"{subject} overlap with V* more than a random linear map of the same tokens, yet not {clearly} "
+            f"than shuffled tokens: {no} of a relation between the tokens' values and the keys' spectrum."
         )
-    return f"No evidence that {subject[0].lower()}{subject[1:]} have anything to do with V*."
+    return f"{no.capitalize()} that {subject[0].lower()}{subject[1:]} have anything to do with V*."
 
 
 def _linear_cka(measures: Mapping[str, float], scores: Mapping[str, Mapping[str, Score]]) -> str:

@@ -16,7 +16,19 @@ NULLS = (*DRAWN, UNTRAINED)
 
 
 def _numbers(text: str) -> list[int]:
-    return [int(part) for part in text.split(",")]
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not whole numbers with commas between them") from None
+
+
+def _jobs(text: str) -> int:
+    if (jobs := int(text)) == 0:
+        raise argparse.ArgumentTypeError("no process computes nothing; choose 1 or more, or −1 for all cores")
+    return jobs
+
+
+_jobs.__name__ = "number"
 
 
 def _some_of(known: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
@@ -41,6 +53,10 @@ def _at_least(least: int) -> Callable[[str], int]:
     return read
 
 
+def _looks_like_a_path(text: str) -> bool:
+    return not any(letter.isspace() for letter in text) and bool(Path(text[:255]).suffix or "/" in text)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     usual = Asked()
@@ -51,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input", nargs="*", default=[], metavar="TEXT|FILE", help="default: a built-in one")
     parser.add_argument("--layers", type=_numbers, metavar="A,B,…", help="default: all")
     parser.add_argument("--heads", type=_numbers, metavar="A,B,…", help="default: all")
-    parser.add_argument("--samples", type=int, help="how many of each input that has several")
+    parser.add_argument("--samples", type=_at_least(1), help="how many of each input that has several")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto")
     parser.add_argument(
         "--nulls", type=_some_of(NULLS), default=NULLS, metavar="A,B,…",
@@ -74,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--untrained", type=_at_least(0), default=2, metavar="N",
         help="how often the architecture is re-initialised for the null of that name; default: 2, 0: not",
     )  # fmt: skip
-    parser.add_argument("--jobs", type=int, default=1, help="processes; −1: as many as cores")
+    parser.add_argument("--jobs", type=_jobs, default=1, help="processes; −1: as many as cores")
     parser.add_argument("--dask", metavar="ADDRESS", help="a Dask scheduler that computes instead")
     parser.add_argument("--afresh", action="store_true", help="compute again what is there already")
 
@@ -92,6 +108,8 @@ def run(args: argparse.Namespace) -> int:
         Input(path=given) if len(given) < 4096 and Path(given).exists() else Input(text=given)
         for given in args.input
     ]
+    for given in (each.text for each in inputs if _looks_like_a_path(each.text)):
+        print(f"There is no file {given}: these letters themselves are the input.", file=sys.stderr)
     for folder in map(Path, args.path):
         if within := checkpoints_within(folder):
             print(

@@ -24,11 +24,15 @@ QUESTION = "Are the values of attention heads what kernel PCA of their keys pres
 METHOD = (
     "V* is the value matrix with which attention is the projection of a query onto the principal axes of the "
     "keys in feature space (Teo and Nguyen, arXiv 2406.13762, disputed by Sarıtaş and Yıldız, arXiv "
-    "2505.07908). Each measure of agreement between the learned V and V* is compared with its distribution "
-    "under values that mean nothing. z is the distance from that distribution's mean in its deviations, "
-    "positive where V is closer to V* than the null; p is by rank; the false discovery rate over heads is "
-    "Benjamini and Hochberg's. Key heads that serve several query heads count once. Over several inputs a "
-    "head's z is its mean and its p twice the mean of its p."
+    "2505.07908). It has two scalings: unit-norm eigenvectors, as the study's script takes them, and unit "
+    "axes, with which attention with V* is that projection. Each measure of agreement between the learned V "
+    "and V* is compared with its distribution under values that mean nothing. z is the distance from that "
+    "distribution's mean in its deviations, positive where V is closer to V* than the null; p is by rank, in "
+    "sentences on the side on which V lies; the false discovery rate over heads is Benjamini and Hochberg's. "
+    "Key heads that serve several query heads count once. Over several inputs a head's z is its mean and its "
+    "p twice the mean of its p. All is computed from logarithms, in double precision where a device has it, "
+    "without eigenvalues under the rounding error. Standardised keys are each token's key over its features, "
+    "minus its mean, by its unbiased deviation, as in the study's script."
 )
 
 

@@ -14,7 +14,7 @@ from explorer.maths.evidence_draws import Draws
 from explorer.models.base import Source
 from explorer.models.checkpoint import has_usual_name
 from explorer.models.huggingface import display_name
-from explorer.models.series import series_of
+from explorer.models.series import members_of, series_of
 from explorer.params import Input
 from explorer.units import stamp
 
@@ -117,7 +117,7 @@ def checkpoints_of(paths: Sequence[str | Path]) -> tuple[Checkpoint, ...]:
             raise GramscopeError(f"There is nothing at {given}. Give a checkpoint, or a folder of them.")
     absolute = [Path(given).absolute() for given in paths]
     members = series_of(absolute)
-    if not members and len(absolute) > 1:
+    if not members and len(members_of(absolute)) > 1:
         raise GramscopeError(
             "These are not checkpoints of one training. Give one checkpoint, several of one model, or a "
             "folder of them."

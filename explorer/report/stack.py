@@ -91,10 +91,11 @@ def stack_heads(capture: Capture, layer: int, heads: Sequence[int] | None = None
 
 
 def _refuse(layer: int, q: Tensor, k: Tensor, v: Tensor) -> None:
-    if k.shape[1] < FEWEST_TOKENS:
+    if (tokens := k.shape[1]) < FEWEST_TOKENS:
+        count = "1 token" if tokens == 1 else f"{tokens} tokens"
         raise GramscopeError(
-            f"The input has {k.shape[1]} tokens, and comparing values with eigenvectors needs at least "
-            f"{FEWEST_TOKENS}. Choose a longer one."
+            f"The input has {count}, and comparing values with eigenvectors needs at least {FEWEST_TOKENS}. "
+            "Choose a longer one."
         )
     if not all(bool(torch.isfinite(x).all()) for x in (q, k, v)):
         raise GramscopeError(f"Layer {layer} gives NaN or infinity for this input: nothing can be measured.")

@@ -27,6 +27,7 @@ SUPPORT = "closer to the column space of V*"
 ANY_MAP = "no evidence that the learned value matrix makes them V*"
 NO_RELATION = "no evidence of a relation between the tokens' values and the keys' spectrum"
 NOTHING = "No evidence that"
+FARTHER = "farther from the column space of V* than those of shuffled tokens"
 
 
 def on_head(permutation: Score, projection: Score | None) -> str:
@@ -45,13 +46,14 @@ def on_head(permutation: Score, projection: Score | None) -> str:
         (ABOVE, BELOW, ANY_MAP),
         (LEVEL, ABOVE, NO_RELATION),
         (LEVEL, LEVEL, NOTHING),
-        (BELOW, BELOW, NOTHING),
+        (BELOW, BELOW, FARTHER),
+        (BELOW, ABOVE, FARTHER),
     ],
 )
 def test_each_quadrant_says_its_own_and_no_other(permutation: Score, projection: Score, says: str) -> None:
     text = on_head(permutation, projection)
-    assert says in text
-    assert [phrase for phrase in (SUPPORT, ANY_MAP, NO_RELATION, NOTHING) if phrase in text] == [says]
+    phrases = (SUPPORT, ANY_MAP, NO_RELATION, NOTHING, FARTHER)
+    assert [phrase for phrase in phrases if phrase in text] == [says]
 
 
 def test_the_numbers_and_the_draws_are_cited() -> None:
@@ -132,6 +134,25 @@ def test_one_draw_in_twenty_is_no_finding() -> None:
     assert "not clearly more than shuffled tokens" in on_head(replace(lucky, z=2.5), LEVEL)
 
 
+def test_what_is_nearly_a_finding_is_not_called_none() -> None:
+    leaning = replace(ABOVE, z=2.8, p=0.01)
+    assert "No clear evidence that these values" in on_head(leaning, LEVEL)
+    assert "No clear evidence of a relation" in on_head(leaning, None)
+    text = on_head(leaning, ABOVE)
+    assert "yet not clearly more than shuffled tokens: no clear evidence" in text
+    text = on_head(ABOVE, leaning)
+    assert "but not clearly more than a random linear map" in text and "no clear evidence that" in text
+    heads = replace(SPREAD, discoveries=0)
+    assert "No clear evidence that on average" in verdict_on_heads(
+        {"permutation": heads, "projection": heads}, {}
+    )
+
+
+def test_values_without_an_overlap_are_said_to_have_none() -> None:
+    text = verdict_on_head(MEASURES | {"overlap": math.nan}, {"permutation": {"overlap": ABOVE}}, {})
+    assert "the same for every token" in text and "nan" not in text
+
+
 def test_values_that_fill_the_space_as_all_do_are_no_evidence_either_way() -> None:
     observed, draws = np.ones(3), np.ones((3, 200)) + 1e-15
     scores = score(observed, draws, +1)
@@ -186,6 +207,9 @@ def test_one_head_has_no_spread_and_none_has_no_z() -> None:
     none = Spread(0, math.nan, math.nan, 0, 0, 0, 0, 1 / 201, 200)
     text = verdict_on_heads({"permutation": none}, {})
     assert "z is not defined for any head" in text and "nan" not in text
+    assert "one head" not in text and "1 draw each" in verdict_on_heads(
+        {"permutation": replace(none, draws=1)}, {}
+    )
 
 
 def test_a_mean_without_a_single_discovery_is_no_finding() -> None:

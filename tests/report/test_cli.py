@@ -67,6 +67,9 @@ def test_the_untrained_model_is_a_null_like_the_others(tmp_path: Path) -> None:
         (["--draws", "0"], "0 is below 1"),
         (["--costly-draws", "-1"], "-1 is below 0"),
         (["--draws", "many"], "invalid number value: 'many'"),
+        (["--layers", "0-3"], "0-3 is not whole numbers with commas between them"),
+        (["--samples", "0"], "0 is below 1"),
+        (["--jobs", "0"], "no process computes nothing"),
     ],
 )
 def test_what_is_mistyped_is_told(wrong: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,6 +77,11 @@ def test_what_is_mistyped_is_told(wrong: list[str], said: str, capsys: pytest.Ca
         typed("controls", "--out", "x", *wrong)
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_name_that_no_file_has_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    typed("controls", "--out", str(tmp_path), *BRIEF, "--input", "texts/mine.txt")
+    assert "There is no file texts/mine.txt" in capsys.readouterr().err
 
 
 def test_the_bar_grows_and_the_verdict_and_the_place_are_printed(

@@ -56,6 +56,8 @@ def test_a_series_has_its_names_and_steps(tmp_path: Path) -> None:
 def test_strangers_are_refused(tmp_path: Path) -> None:
     with pytest.raises(GramscopeError, match="not checkpoints of one training"):
         checkpoints_of([folder(tmp_path / "a"), folder(tmp_path / "b", hidden=16)])
+    with pytest.raises(GramscopeError, match="not checkpoints of one training"):
+        checkpoints_of([tmp_path])
 
 
 def test_the_window_and_the_command_keep_the_same_units(tmp_path: Path) -> None:

@@ -41,10 +41,11 @@ def test_controls_end_to_end_and_resumed(tmp_path: Path) -> None:
     assert undated(tmp_path) == page
 
 
-def test_a_damaged_unit_is_computed_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damaged", ["{ half", "[]", '{"record": 5}', '{"record": {}}'])
+def test_a_damaged_unit_is_computed_again(damaged: str, tmp_path: Path) -> None:
     first = run_report("controls", out=tmp_path, draws=FEW)
     unit = next((tmp_path / "units").glob("*.json"))
-    unit.write_text("{ half")
+    unit.write_text(damaged)
     again = run_report("controls", out=tmp_path, draws=FEW)
     assert (again.computed, again.reused) == (1, first.computed - 1)
 
