@@ -15,6 +15,8 @@ from explorer.report.whole import Array, Whole, column, mean_of
 
 LARGEST_Z = 8.0
 """Where the colours of maps end."""
+LETTER = 7.0
+"""More than a title's letters take on average."""
 WIDEST, NARROWEST, TALL = 34.0, 14.0, 22.0
 """Of a map's cells; from 28 pixels on they have room for a number."""
 LEFT, TOP = 40.0, 24.0
@@ -34,7 +36,8 @@ def z_map(whole: Whole, null: str, measure: str = "overlap") -> str:
     found = survivors(whole, null, measure)
     z = figures_of(whole, null, measure, "z")
     values = column(heads, lambda head: head["measures"][measure])
-    parts = [text("title", LEFT, 14, NULL_BY_KEY[null].label)]
+    title = NULL_BY_KEY[null].label
+    parts = [text("title", LEFT, 14, title)]
     for place, ((layer, head), records) in enumerate(heads.items()):
         x, y = LEFT + columns.index(head) * cell, TOP + layers.index(layer) * TALL
         ringed = (layer, records[0]["key_head"]) in found
@@ -48,7 +51,7 @@ def z_map(whole: Whole, null: str, measure: str = "overlap") -> str:
     parts += [text("tick", x, bottom + 14, str(head), "middle") for x, head in places]
     parts.append(text("label", (LEFT + right) / 2, bottom + 30, "head", "middle"))
     parts.append(text("label", 10, (TOP + bottom) / 2, "layer", "middle", turned=True))
-    return picture(right + 8, bottom + 36, parts)
+    return picture(max(right, LEFT + LETTER * len(title)) + 8, bottom + 36, parts)
 
 
 def _short(z: float) -> str:

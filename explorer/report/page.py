@@ -72,8 +72,8 @@ def _sections(whole: Whole) -> Iterable[str]:
     yield _list(whole.notes())
     if len(whole.checkpoints) > 1:
         caption = (
-            f"Mean over {heads} heads, bars the deviation over heads. The maps and tables below are the last "
-            "step's."
+            f"Mean over {heads} heads, bars the deviation over heads. The verdict and all below are of the "
+            "last step."
         )
         yield _section("Along training", caption, _row(series_figures(whole)))
     if whole.samples > 1:

@@ -128,3 +128,8 @@ def test_a_long_input_is_cut_between_words(tmp_path: Path, minilm: str) -> None:
 )
 def test_runs_of_numbers(numbers: list[int], words: str) -> None:
     assert runs_of(numbers) == words
+
+
+def test_titles_of_maps_have_room_where_heads_are_few(page: str) -> None:
+    maps = re.findall(r'<svg[^>]*viewBox="0 0 ([\d.]+) [^>]*>(?:(?!</svg>).)*class="cell', page, re.DOTALL)
+    assert maps and all(float(width) > 250 for width in maps[1:])
