@@ -92,8 +92,6 @@ def _why_unknown(found: Score | Spread) -> str:
         return "every draw gives the same figure, as any values do where tokens are few; take a longer input"
     if found.needed:
         return f"{found.draws} draws do not suffice; at least {found.needed} are needed"
-    if isinstance(found, Spread) and found.heads == 1:
-        return "one head is no distribution"
     return "the figures are not defined"
 
 
@@ -105,6 +103,10 @@ def _conclusion(
     shuffled, projected = _standing(permutation), _standing(projection)
     if permutation is None:
         return "Nothing can be said without shuffled tokens to compare with."
+    if isinstance(permutation, Spread) and permutation.heads == 1:
+        return (
+            "Nothing can be said over heads: one head is no distribution. Its own verdict says what there is."
+        )
     if shuffled == "unknown":
         return f"Nothing can be said yet: against shuffled tokens, {_why_unknown(permutation)}."
     if shuffled == "below":

@@ -116,6 +116,7 @@ def heads_table(whole: Whole) -> str:
         )
     header = [
         "head", *labels, *(f"z, {NULL_BY_KEY[null].label}" for null in nulls),
-        "error share", "log₁₀ ‖φ‖²", "log₁₀ ‖h‖²", "verdict",
+        "error share", "log₁₀ ‖φ‖²", "log₁₀ ‖h‖²",
+        "verdict" if whole.samples == 1 else "verdict on the first input",
     ]  # fmt: skip
     return _table(header, rows, words=1)

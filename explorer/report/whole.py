@@ -125,10 +125,11 @@ class Whole:
 
     @cached_property
     def verdict(self) -> str:
-        """What the numbers of the last checkpoint say, in words."""
+        """What the numbers of the last checkpoint say, in words; of a head that is alone, its own too."""
         if not self.records:
             return ""
-        return " ".join(self.sentences)
+        heads = [record for each in self.heads(distinct=True).values() for record in each]
+        return " ".join([*self.sentences, *(head["verdict"] for head in heads if len(heads) == 1)])
 
     @cached_property
     def sentences(self) -> list[str]:

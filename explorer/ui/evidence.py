@@ -389,7 +389,8 @@ def verdict_text(findings: Findings | None, params: Params) -> str:
     cells = [f"{strong(escape(so_far + conclusion))} {escape(' '.join(parts))}"]
     own = findings.verdict_of(params.layer, params.head)
     if own:
-        cells.append(f"{strong(f'Layer {params.layer}, head {params.head}.')} {escape(own)}")
+        first = "" if findings.whole.samples == 1 else ", on the first input"
+        cells.append(f"{strong(f'Layer {params.layer}, head {params.head}{first}.')} {escape(own)}")
     width = 100 // len(cells)
     columns = "".join(f"<td width='{width}%' style='padding-right: 16px'>{cell}</td>" for cell in cells)
     return f"<table width='100%'><tr>{columns}</tr></table>"

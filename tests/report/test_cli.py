@@ -79,6 +79,15 @@ def test_what_is_mistyped_is_told(wrong: list[str], said: str, capsys: pytest.Ca
     assert said in capsys.readouterr().err
 
 
+def test_a_head_alone_says_what_its_own_numbers_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed("controls", "--out", str(tmp_path), *BRIEF, "--heads", "0")
+    said = capsys.readouterr().out
+    own = document(tmp_path)["units"][0]["heads"][0]["verdict"]
+    assert "one head is no distribution" in said and own in said and "Nothing can be said yet" not in said
+
+
 def test_a_name_that_no_file_has_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     typed("controls", "--out", str(tmp_path), *BRIEF, "--input", "texts/mine.txt")
     assert "There is no file texts/mine.txt" in capsys.readouterr().err

@@ -130,6 +130,10 @@ def test_runs_of_numbers(numbers: list[int], words: str) -> None:
     assert runs_of(numbers) == words
 
 
+def test_a_sentence_on_a_head_says_which_of_several_inputs_it_is_of(page: str) -> None:
+    assert "verdict on the first input</th>" in page
+
+
 def test_titles_of_maps_have_room_where_heads_are_few(page: str) -> None:
     maps = re.findall(r'<svg[^>]*viewBox="0 0 ([\d.]+) [^>]*>(?:(?!</svg>).)*class="cell', page, re.DOTALL)
     assert maps and all(float(width) > 250 for width in maps[1:])

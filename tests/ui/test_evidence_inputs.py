@@ -36,6 +36,7 @@ def test_many_inputs_give_means_with_standard_errors(window: MainWindow) -> None
     assert lines["overlap"].mean[0] == pytest.approx(by_input.mean())
     assert lines["overlap"].error[0] == pytest.approx(by_input.std(ddof=1) / 3**0.5)
     assert "n = 3 inputs" in page.inputs.words(page.findings)
+    assert "Layer 0, head 0, on the first input." in page.verdict.text()
 
 
 @pytest.fixture(scope="module")
