@@ -6,6 +6,7 @@ every measure of both, for all key heads of a layer at once, in float64, and the
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,8 +90,9 @@ def standardised(k: Tensor) -> Tensor:
 
     A key whose features are all equal becomes 0.
     """
-    deviation = k.std(-1, keepdim=True)
-    return (k - k.mean(-1, keepdim=True)) / deviation.clamp(min=torch.finfo(k.dtype).tiny)
+    centred = k - k.mean(-1, keepdim=True)
+    deviation = centred.norm(dim=-1, keepdim=True) / math.sqrt(k.shape[-1] - 1)
+    return centred / deviation.clamp(min=torch.finfo(k.dtype).tiny)
 
 
 def measure_heads(q: Tensor, k: Tensor, v: Tensor, output: Tensor, scale: float) -> tuple[Evidence, Target]:

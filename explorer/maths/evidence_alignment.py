@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
@@ -86,22 +87,22 @@ def rbf_kernel(values: Tensor) -> Tensor:
 
 def _median_above_zero(distance: Tensor) -> Tensor:
     """Median over pairs of the squared distances (..., N, N) that are not zero."""
-    pairs = distance.flatten(-2)[..., _pairs(distance.shape[-1]).to(distance.device)]
-    ascending = torch.from_numpy(np.sort(pairs.cpu().numpy(), axis=-1)).to(distance.device)
-    zeros = torch.searchsorted(ascending, torch.zeros_like(ascending[..., :1]), right=True)
-    last = ascending.shape[-1] - 1
-    low, high = (
-        ascending.gather(-1, middle.clamp(max=last))[..., 0]
-        for middle in ((zeros + last) // 2, (zeros + last + 1) // 2)
-    )
-    return (low + high) / 2
+    pairs = np.take(distance.flatten(-2).cpu().numpy(), _pairs(distance.shape[-1]), axis=-1)
+    count = pairs.shape[-1]
+    zeros = (pairs == 0).sum(-1, keepdims=True)
+    middle = ((zeros + count) // 2).clip(max=count - 1)
+    pairs.partition(np.unique(middle), axis=-1)
+    upper = np.take_along_axis(pairs, middle, -1)
+    lower = np.where(np.arange(count) < middle, pairs, 0.0).max(-1, keepdims=True)
+    median = np.where((zeros + count) % 2, upper, (lower + upper) / 2)
+    return torch.from_numpy(median[..., 0]).to(distance.device)
 
 
 @lru_cache(maxsize=4)
-def _pairs(n: int) -> Tensor:
+def _pairs(n: int) -> NDArray[np.intp]:
     """Where the pairs of N tokens lie in a flat N × N matrix."""
     rows, columns = np.triu_indices(n, 1)
-    return torch.from_numpy(rows * n + columns)
+    return rows * n + columns
 
 
 @dataclass(frozen=True, eq=False)

@@ -102,12 +102,12 @@ def _pair_moments(log_gamma: Tensor, signed: Tensor) -> tuple[Tensor, Tensor, Te
     (infinite or not a number) sort last and count for nothing.
     """
     key, order = sort_last(log_gamma.mT)
-    sign = signed.mT.gather(-1, order).signbit().movedim(-1, 0)
-    opposite = (sign[1:] ^ sign[:-1]).to(key.dtype)
+    sign = torch.copysign(torch.ones_like(signed), signed).mT.gather(-1, order).movedim(-1, 0).contiguous()
     key = key.movedim(-1, 0).contiguous()
     valid = key < torch.inf
-    drop = (key[:-1] - key[1:]).expm1_().nan_to_num_(nan=0.0).mul_(1 - 2 * opposite)
-    first, second = _scan(1 - 2 * opposite + drop, 2 * opposite - drop)
+    alike = sign[1:] * sign[:-1]
+    drop = (key[:-1] - key[1:]).expm1_().nan_to_num_(nan=0.0).mul_(alike)
+    first, second = _scan(alike + drop, 1 - alike - drop)
 
     n, live = valid.sum(0), valid[1:].to(key.dtype)
     pairs = n * (n - 1) / 2
@@ -135,9 +135,12 @@ def sort_last(x: Tensor) -> tuple[Tensor, Tensor]:
 def _scan(rho: Tensor, delta: Tensor) -> tuple[Tensor, Tensor]:
     """Return E and F of `_pair_moments` from the second token on, given each ρ and 1 − ρ, (N − 1, ...)."""
     count = torch.arange(1, rho.shape[0] + 1, dtype=rho.dtype, device=rho.device)
-    first = delta * count.reshape(-1, *[1] * (rho.ndim - 1))
-    both = torch.stack([first, first * delta], 1)
-    ratios, mixed = torch.stack([rho, rho.square()], 1), delta.mul_(2).mul_(rho)
+    both, ratios = rho.new_empty(2, rho.shape[0], 2, *rho.shape[1:])
+    torch.mul(delta, count.reshape(-1, *[1] * (rho.ndim - 1)), out=both[:, 0])
+    torch.mul(both[:, 0], delta, out=both[:, 1])
+    ratios[:, 0] = rho
+    torch.square(rho, out=ratios[:, 1])
+    mixed = delta.mul_(2).mul_(rho)
     steps = zip(*(x.unbind(0) for x in (both, both[:, 1], ratios, mixed)), strict=True)
     before, *_ = next(steps)
     for now, now_second, ratio, mix in steps:
