@@ -27,15 +27,15 @@ class Task(QObject):
 
     Signals
     -------
-    progressed(int, int, str)
-        Done, total (0: unknown) and what is being done.
+    progressed(object, object, str)
+        Done, total (0: unknown), whole numbers of any size, and what is being done.
     done(object)
         What the function returned.
     failed(Exception)
     running_changed(bool)
     """
 
-    progressed = Signal(int, int, str)
+    progressed = Signal(object, object, str)
     done = Signal(object)
     failed = Signal(object)
     running_changed = Signal(bool)

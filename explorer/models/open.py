@@ -42,12 +42,27 @@ def open_path(
     Stopped
         If `should_stop` said so.
     """
-    given = [refuse_irregular(path, should_stop) for path in _listed(paths)]
-    series = series_of(given)
-    path = series[-1].path if series else _one_path(given)
+    path = _chosen(paths, should_stop)
     if path.is_dir():
         return _open_folder(path, heads, should_stop, progress)
     return _open_file(path, heads, should_stop, progress)
+
+
+def files_of(paths: str | Path | Sequence[str | Path], should_stop: ShouldStop = never) -> list[Path]:
+    """Return the files that `open_path` would read weights from; raises as it does."""
+    path = _chosen(paths, should_stop)
+    if path.is_dir() or path.suffix.lower() in SETTINGS:
+        return _weights_in(path if path.is_dir() else path.parent)
+    if path.suffix.lower() in WEIGHTS and _speaks_transformers(path.parent):
+        return weight_files(path.parent, path)
+    return [path]
+
+
+def _chosen(paths: str | Path | Sequence[str | Path], should_stop: ShouldStop) -> Path:
+    """Return the one folder or file that is opened of what was given."""
+    given = [refuse_irregular(path, should_stop) for path in _listed(paths)]
+    series = series_of(given)
+    return series[-1].path if series else _one_path(given)
 
 
 def _listed(paths: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:
@@ -73,12 +88,18 @@ def _speaks_transformers(folder: Path) -> bool:
     return config.exists() and not {"architecture", "pretrained_cfg"} & read_json(config).keys()
 
 
+def _weights_in(folder: Path) -> list[Path]:
+    if _speaks_transformers(folder):
+        return weight_files(folder)
+    return sorted(folder.glob("*.gguf")) or weight_files(folder)
+
+
 def _open_folder(folder: Path, heads: int | None, should_stop: ShouldStop, progress: Progress) -> Source:
     from explorer.models.huggingface import open_huggingface
 
     if _speaks_transformers(folder):
         return open_huggingface(folder, should_stop=should_stop, progress=progress)
-    models = sorted(folder.glob("*.gguf")) or weight_files(folder)
+    models = _weights_in(folder)
     if len(models) > 1:
         names = ", ".join(path.name for path in models[:8])
         raise GramscopeError(

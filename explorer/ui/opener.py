@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from explorer.errors import GramscopeError
 from explorer.models.recipes import Recipe
+from explorer.pace import FIRST_S, LONG_S, duration
 from explorer.params import ENTERS, LEVEL_MAX, Input, Params
 from explorer.preload import map_libraries
 from explorer.session import Origin, check
@@ -40,10 +42,29 @@ def make(origin: Origin, progress: Progress, should_stop: ShouldStop) -> Source:
         from explorer.models.open import open_path
 
         paths = [Path(path) for path in origin.paths]
-        return open_path(paths, heads=origin.heads, should_stop=should_stop, progress=progress)
+        told = _announced(paths, progress, should_stop)
+        return open_path(paths, heads=origin.heads, should_stop=should_stop, progress=told)
     from explorer.models.digits import sample_source
 
     return sample_source()
+
+
+def _announced(paths: Sequence[Path], progress: Progress, should_stop: ShouldStop) -> Progress:
+    """Say before it begins how long opening takes, where that is long; return how to go on telling."""
+    from explorer.models.opening_time import opening_time
+
+    expected = opening_time(paths, should_stop)
+    if expected.seconds <= LONG_S:
+        return progress
+    estimate = f"{expected.size / 1e9:.1f} GB, {duration(expected.seconds)}"
+    progress(0, expected.size, f"reading {paths[0].name}, {estimate}")
+    begin = time.monotonic()
+
+    def tell(done: int, total: int, what: str) -> None:
+        early = time.monotonic() - begin < FIRST_S
+        progress(done, total, f"{what}, {estimate}" if early else what)
+
+    return tell
 
 
 def params_for(source: Source, before: Params) -> Params:

@@ -9,6 +9,9 @@ from explorer.pace import LONG_S, duration, remaining
 from explorer.streams import Stream
 from explorer.tasks import Task
 
+STEPS = 1000
+"""Of a bar: bytes are more than it can count."""
+
 
 class TaskProgress(QWidget):
     """Shows a task while it runs, and nothing else.
@@ -59,8 +62,8 @@ class TaskProgress(QWidget):
             self.what.clear()
 
     def _on_progress(self, done: int, total: int, what: str) -> None:
-        self.bar.setRange(0, max(total, 0))
-        self.bar.setValue(done)
+        self.bar.setRange(0, STEPS if total > 0 else 0)
+        self.bar.setValue(STEPS * done // max(total, 1))
         elapsed = self._clock.elapsed() / 1000
         left = remaining(elapsed, done, total)
         long = left is not None and elapsed + left > LONG_S

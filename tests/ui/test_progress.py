@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import pytest
+import torch
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMainWindow, QMenu
 from pytestqt.qtbot import QtBot
+from safetensors.torch import save_file
 
 from explorer import pace
+from explorer.models import opening_time
+from explorer.models.opening_time import OpeningTime
 from explorer.pace import duration, remaining
 from explorer.state import State
 from explorer.tasks import Progress, ShouldStop, Task
 from explorer.ui import progress as shown
+from explorer.ui.opener import Opener
 from explorer.ui.progress import TaskProgress
 from explorer.ui.source_bar import SourceBar
 
@@ -50,7 +56,7 @@ def test_it_comes_with_the_work_and_cancels_it(qtbot: QtBot) -> None:
 
     task.run(work)
     qtbot.waitUntil(lambda: bar.what.text() == "reading")
-    assert (bar.bar.value(), bar.bar.maximum()) == (1, 4)
+    assert bar.bar.value() / bar.bar.maximum() == 1 / 4
     assert bar.isVisible()
     qtbot.mouseClick(bar.cancel, Qt.MouseButton.LeftButton)
     assert bar.isHidden()
@@ -103,3 +109,25 @@ def test_opening_is_shown_in_the_source_bar_with_cancel(qtbot: QtBot) -> None:
     qtbot.mouseClick(bar.progress.cancel, Qt.MouseButton.LeftButton)
     assert not bar.progress.isVisible()
     task.close()
+
+
+def test_opening_says_how_long_before_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    q, k, v = torch.randn(3, 8, 4)
+    save_file({"q": q.contiguous(), "k": k.contiguous(), "v": v.contiguous()}, tmp_path / "heads.safetensors")
+    monkeypatch.setattr(opening_time, "opening_time", lambda *_: OpeningTime(13_500_000_000, 42.0))
+    opener = Opener(State(), inline=True)
+    told: list[tuple[int, int, str]] = []
+    opener.task.progressed.connect(lambda *news: told.append(news))
+    opener.open_paths([tmp_path / "heads.safetensors"])
+    assert told[0] == (0, 13_500_000_000, "reading heads.safetensors, 13.5 GB, about 40 s")
+    assert len(told) > 1 and all(what.endswith("about 40 s") for *_, what in told)
+
+
+def test_more_bytes_than_a_small_number_holds_are_told(qtbot: QtBot) -> None:
+    task = Task("test", inline=True)
+    bar = TaskProgress(task)
+    qtbot.addWidget(bar)
+    told: list[int] = []
+    task.progressed.connect(lambda *_: told.append(bar.bar.value() * 100 // bar.bar.maximum()))
+    task.run(lambda progress, _: progress(3 * 2**40, 2**42, "reading"))
+    assert told == [75]
