@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from explorer.params import LEVEL_MAX, Contamination, Form, Input, Params, Queries, Target, Variant
+from explorer.console import given_input
+from explorer.params import LEVEL_MAX, Contamination, Form, Params, Queries, Target, Variant
 
 if TYPE_CHECKING:
     from explorer.models.base import Source
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     application()
     source = _source(args.path)
     params = Params(
-        layer=args.layer, head=args.head, query=args.query, input=_input(args),
+        layer=args.layer, head=args.head, query=args.query, input=given_input(args.input, args.index),
         contamination=args.contamination,
         level=min(max(args.level, 0.0), LEVEL_MAX[args.contamination]),
         magnitude=args.magnitude, seed=args.seed, contaminate_values=args.contaminate_values,
@@ -78,8 +79,3 @@ def _source(name: str) -> Source:
     if name == "sample":
         return sample_source()
     return SyntheticSource() if name == "synthetic" else open_path(name)
-
-
-def _input(args: argparse.Namespace) -> Input:
-    is_file = bool(args.input) and len(args.input) < 4096 and Path(args.input).exists()
-    return Input(path=args.input, index=args.index) if is_file else Input(text=args.input, index=args.index)

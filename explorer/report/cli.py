@@ -9,7 +9,7 @@ from pathlib import Path
 
 from explorer.asked import FAMILIES, Asked
 from explorer.asked import NULLS as DRAWN
-from explorer.console import progress_bar
+from explorer.console import given_input, progress_bar
 
 UNTRAINED = "untrained"
 NULLS = (*DRAWN, UNTRAINED)
@@ -99,15 +99,11 @@ def run(args: argparse.Namespace) -> int:
     """Make the report; 0: all done, 3: part failed, 1: all failed."""
     from explorer.maths.evidence_draws import Draws
     from explorer.models.series import checkpoints_within
-    from explorer.params import Input
     from explorer.report.run import run_report
 
     drawn = tuple(null for null in args.nulls if null != UNTRAINED)
     draws = Draws(args.draws, args.costly_draws, args.seed, drawn, args.costly_measures)
-    inputs = [
-        Input(path=given) if len(given) < 4096 and Path(given).exists() else Input(text=given)
-        for given in args.input
-    ]
+    inputs = [given_input(given) for given in args.input]
     for given in (each.text for each in inputs if _looks_like_a_path(each.text)):
         print(f"There is no file {given}: these letters themselves are the input.", file=sys.stderr)
     for folder in map(Path, args.path):
