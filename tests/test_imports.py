@@ -54,7 +54,7 @@ GROUPS = {
         "prediction_words",
         "overview",
     ),
-    "sessions": ("session", "script"),
+    "sessions": ("session", "script", "programs"),
     "report": ("report", "evidence", "api"),
     "lab": ("lab",),
     "study": ("study",),

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QWidget
 
+from explorer import programs
 from explorer.comparison import pinned
 from explorer.errors import GramscopeError
+from explorer.script import Program
 from explorer.state import State
 from explorer.ui.controls import Controls
 from explorer.ui.messages import info, report
@@ -34,6 +36,7 @@ class ComparePage(QWidget):
 
     def __init__(self, state: State) -> None:
         super().__init__()
+        self._state = state
         self.controls = Controls(state)
         self.maps, self.projection, self.spectrum, self.numbers = (
             CompareMaps(state), CompareProjection(state), CompareSpectrum(state), CompareNumbers(state),
@@ -44,6 +47,18 @@ class ComparePage(QWidget):
         row.setSpacing(0)
         row.addWidget(self.controls)
         row.addWidget(self._lay_out(), 1)
+
+    def program(self) -> Program:
+        """Return what computes both pictures and their difference again.
+
+        Raises
+        ------
+        GramscopeError
+            If nothing is pinned.
+        """
+        if self._state.reference is None:
+            raise GramscopeError("Nothing is pinned to compare with. Pin a picture as reference first.")
+        return programs.compare(self._state.reference)
 
     @property
     def views(self) -> list[View]:

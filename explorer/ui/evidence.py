@@ -21,11 +21,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer import threads
+from explorer import programs, threads
 from explorer.errors import GramscopeError
 from explorer.pace import LONG_S, duration
 from explorer.params import Input, Params
 from explorer.runner import Runner
+from explorer.script import Program
 from explorer.state import State
 from explorer.streams import ShouldStop, Stream
 from explorer.tasks import Progress, Task
@@ -201,6 +202,10 @@ class EvidencePage(QWidget):
         measured = self.findings is not None and self.findings.complete
         return measured and not waits and self.pair.result is not None
 
+    def program(self) -> Program:
+        """Return what measures all that is asked for again."""
+        return programs.evidence(self._opener.origin, self.fields.asked)
+
     def stop(self) -> None:
         """Stop everything that runs, and wait for it."""
         self._rest.stop()
@@ -280,7 +285,8 @@ class EvidencePage(QWidget):
         elif findings.done == 0 and findings.seconds is not None:
             self._progress.announce(f"Measuring {findings.total} layers", findings.seconds)
         else:
-            self.stream.progressed.emit(findings.done, findings.total, _done_of(findings))
+            done, total = findings.done, findings.total
+            self.stream.progressed.emit(done, total, f"{done} of {total} layers")
         for view in self.pictures:
             view.show_findings(findings)
             if findings.waits and not findings.whole.records:
@@ -369,10 +375,6 @@ def _inputs_left(source: Source, given: Input) -> int:
             return 1
 
     return threads.within(threads.GLANCE_S, count, 1)
-
-
-def _done_of(findings: Findings) -> str:
-    return f"{findings.done} of {findings.total} layers"
 
 
 def verdict_text(findings: Findings | None, params: Params) -> str:

@@ -11,11 +11,13 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QWidget
 
+from explorer import programs
 from explorer.answers import AnswerCurve, Answers, Exchange
 from explorer.errors import GramscopeError
 from explorer.pace import LONG_S, duration
 from explorer.params import Params
 from explorer.runner import Runner
+from explorer.script import Program
 from explorer.state import State
 from explorer.streams import ShouldStop, Stream
 from explorer.ui.controls import Controls
@@ -155,6 +157,17 @@ class ModelPage(QWidget):
             self._running is None and not self._rest.isActive() and curve is not None
             and curve.done == curve.wanted
         )  # fmt: skip
+
+    def program(self) -> Program:
+        """Return what asks the model again.
+
+        Raises
+        ------
+        GramscopeError
+            If there is no model to ask.
+        """
+        request = self._request()
+        return programs.model(request.exchange, request.place)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Ask."""

@@ -9,10 +9,12 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QWidget
 
+from explorer import programs
 from explorer.params import Params
 from explorer.quantities import Overview
 from explorer.result import Result
 from explorer.runner import Runner
+from explorer.script import Program
 from explorer.state import State
 from explorer.streams import ShouldStop, Stream
 from explorer.ui.controls import Controls
@@ -80,6 +82,10 @@ class OverviewPage(QWidget):
         """Whether all heads of the present picture are there."""
         shown = self.view.result
         return isinstance(shown, Overview) and shown.complete and self._of == self._wanted()
+
+    def program(self) -> Program:
+        """Return what computes all heads again."""
+        return programs.OVERVIEW
 
     def stop(self) -> None:
         """Stop everything that runs, and wait for it."""

@@ -11,12 +11,14 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QWidget
 
+from explorer import programs
 from explorer.detail import Exact, PhaseMap, Sweep
 from explorer.errors import GramscopeError
 from explorer.pace import LONG_S, duration
 from explorer.params import Params
 from explorer.result import Result
 from explorer.runner import Runner
+from explorer.script import Program
 from explorer.state import State
 from explorer.streams import ShouldStop, Stream
 from explorer.ui.controls import Controls
@@ -117,6 +119,10 @@ class RobustnessPage(QWidget):
         """Whether the phase diagram and exact PCP of the present picture are all there."""
         exact = self.decomposition.exact
         return self._phase_of in self._kept and exact is not None and exact.converged
+
+    def program(self) -> Program:
+        """Return what takes the keys apart and computes the diagram again."""
+        return programs.robustness(self._state.params)
 
     def stop(self) -> None:
         """Stop everything that runs, and wait for it."""

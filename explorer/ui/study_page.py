@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QPlainTextEdit, QSplitte
 from explorer.errors import GramscopeError
 from explorer.settings import directory
 from explorer.streams import ShouldStop, Stream
+from explorer.study.script import script
 from explorer.study.table import comparisons
 from explorer.study.words import sentences
 from explorer.ui.messages import report
@@ -129,6 +130,18 @@ class StudyPage(QWidget):
     def is_complete(self) -> bool:
         """Whether a study was carried through."""
         return self._wanted is None and self.study.result is not None
+
+    def script(self) -> str:
+        """Return a Python program that makes the study that is shown.
+
+        Raises
+        ------
+        GramscopeError
+            If none is.
+        """
+        if self.study.result is None:
+            raise GramscopeError("Nothing is studied yet. Begin a study first.")
+        return script(self.study.result.setting)
 
     def stop(self) -> None:
         """Stop, and wait for it."""

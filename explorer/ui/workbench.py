@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QComboBox, QLineEd
 
 from explorer.errors import GramscopeError
 from explorer.history import History, history_of
-from explorer.script import script
+from explorer.script import HEAD, Program, script
 from explorer.session import read_layout
 from explorer.settings import settings
 from explorer.ui.definitions import DEFINITIONS
@@ -200,18 +200,25 @@ class Workbench(QObject):
             action.setEnabled(bool(what))
 
     def _copy_script(self) -> None:
-        """Copy what the shown page says of itself, where it does, else what is computed of the source."""
-        state, pages = self._window.state, self._window.pages
-        own: Callable[[], str] | None = getattr(pages.page(pages.place), "script", None)
-        if own is not None:
-            text = own()
-        elif state.source is None:
-            report(GramscopeError("There is nothing to copy yet. Open a model or the sample first."))
+        try:
+            text = self._script()
+        except GramscopeError as error:
+            report(error)
             return
-        else:
-            text = script(self._window.opener.origin, state.params, state.source.name)
         QGuiApplication.clipboard().setText(text)
         info("A Python program that computes these numbers is on the clipboard.")
+
+    def _script(self) -> str:
+        """Return the shown page's own script, where it has one, else what it computes of the source."""
+        state, pages = self._window.state, self._window.pages
+        page = pages.page(pages.place)
+        own: Callable[[], str] | None = getattr(page, "script", None)
+        if own is not None:
+            return own()
+        if state.source is None:
+            raise GramscopeError("There is nothing to copy yet. Open a model or the sample first.")
+        program: Callable[[], Program] = getattr(page, "program", lambda: HEAD)
+        return script(self._window.opener.origin, state.params, state.source.name, program())
 
     def _view(self) -> None:
         menus, explore = self._window.menus, self._window.explore
