@@ -62,14 +62,11 @@ def weight_files(folder: Path, chosen: Path | None = None) -> list[Path]:
 
 
 def refuse_not_finite(name: str, tensor: Tensor, file: str) -> None:
-    """Raise where a weight is not a number or infinite: every picture of it would be empty.
-
-    The sum is finite if all entries are; only where it is not (or overflows) is each one asked.
-    """
-    if not tensor.is_floating_point():
+    """Raise where a weight is not a number or infinite: every picture of it would be empty."""
+    if not tensor.is_floating_point() or not tensor.numel():
         return
-    tensor = tensor.float() if tensor.element_size() == 1 else tensor
-    if not torch.isfinite(tensor.sum(dtype=torch.float32)) and not torch.isfinite(tensor.float()).all():
+    ends = (tensor.float() if tensor.element_size() == 1 else tensor).aminmax()
+    if not all(torch.isfinite(end) for end in ends):
         raise GramscopeError(
             f"{file} has broken weights: {name} holds NaN or infinity. Training may have diverged; "
             "open an earlier checkpoint."

@@ -183,6 +183,7 @@ def load_folder(
         If `should_stop` said so.
     """
     weights = read_weights(weight_files(folder, chosen), should_stop, progress)
+    progress(0, 0, f"building {folder.name}")
     config, notes = read_config(folder, weights)
     loaded = build(config, weights)
     return replace(loaded, notes=(*notes, *loaded.notes))
