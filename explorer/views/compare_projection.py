@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF
 
 from explorer.comparison import label_of, same_axes, why_not_one_plane
 from explorer.result import Projection, Result
-from explorer.ui.theme import SOFTMAX, accent_pen, clean_brush, pen, scheme, secondary_pen
+from explorer.ui.theme import SOFTMAX, accent_pen, clean_brush, pen, scheme
 from explorer.views.base import Table
 from explorer.views.compare_base import CompareView
 from explorer.views.plot import Plot, span
@@ -113,9 +113,7 @@ class CompareProjection(CompareView):
         left.strip.say(Part(f"pinned: {self.reference.label}", symbol="d", pen=pinned, brush=hollow))
         right.strip.say(
             Part(f"present: {label_of(result)}", symbol="o", pen=present, brush=full),
-            Part(reason, line=secondary_pen())
-            if reason
-            else Part("pinned", symbol="d", pen=pinned, brush=hollow),
+            reason or Part("pinned", symbol="d", pen=pinned, brush=hollow),
         )
 
     def _shown(self, result: Result) -> tuple[Projection, Projection]:

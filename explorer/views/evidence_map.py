@@ -63,8 +63,8 @@ class EvidenceMap(EvidencePicture):
         self.plot = Plot()
         self._map = MatrixImage(self.plot)
         self._found, self._found_halo = Points("o", 5), Points("o", 8)
-        self._box = QGraphicsRectItem()
-        for item in (self._found_halo, self._found, self._box):
+        self._box_halo, self._box = QGraphicsRectItem(), QGraphicsRectItem()
+        for item in (self._found_halo, self._found, self._box_halo, self._box):
             self.plot.addItem(item, ignoreBounds=True)
         self._bar = ColorBar()
         self.plot_items = [self.plot, self._bar]
@@ -105,6 +105,7 @@ class EvidenceMap(EvidencePicture):
     def recolour(self) -> None:
         """Take pens and colours of the scheme again."""
         self._map.recolour()
+        self._box_halo.setPen(pen(scheme().background, 5))
         self._box.setPen(accent_pen(2.5))
         self._found_halo.style(None, clean_brush("#FFFFFF"))
         self._found.style(None, clean_brush("#1A1C1F"))
@@ -149,10 +150,10 @@ class EvidenceMap(EvidencePicture):
     def _mark(self, findings: Findings) -> None:
         layer, head = self.place
         inside = layer in findings.layers and head in findings.heads
-        self._box.setVisible(inside)
-        if inside:
-            at = findings.heads.index(head), findings.layers.index(layer)
-            self._box.setRect(QRectF(*at, 1, 1))
+        for box in (self._box_halo, self._box):
+            box.setVisible(inside)
+            if inside:
+                box.setRect(QRectF(findings.heads.index(head), findings.layers.index(layer), 1, 1))
         found = np.zeros((0, 2), int)
         if self.shown != VALUE:
             found = np.argwhere(findings.survivors(self.shown, self.measure))

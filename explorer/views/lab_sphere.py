@@ -24,7 +24,8 @@ from explorer.views.words import figure, subscript
 
 Array = NDArray[np.float64]
 
-SIZE = 96
+SIZE = 288
+"""Points across: as fine as a large screen, and computed within a third of a frame."""
 ROOM = 1.3
 TURN = np.pi / 24
 ARROWS = {

@@ -12,8 +12,21 @@ from explorer.ui.theme import style_plot
 
 Range = tuple[float, float]
 Ticks = list[tuple[float, str]]
+APART = 16
+"""Pixels from one figure beside a plot to the next, at least."""
 BELOW, ASIDE = 34, 52
 """Pixels for an axis with figures and a name; fixed, so that nothing moves when figures get longer."""
+
+
+class Aside(pg.AxisItem):
+    """An axis whose figures keep apart however low the plot is."""
+
+    def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
+        """Return where figures fall: of spacings that are 1, 2 or 5 times a power of ten, one with room."""
+        levels: list[tuple[float, float]] = super().tickSpacing(minVal, maxVal, size)
+        if not levels or size <= 0 or levels[0][0] * size >= APART * abs(maxVal - minVal):
+            return levels
+        return [(_round_up(APART * abs(maxVal - minVal) / size), 0.0)]
 
 
 class Plot(pg.PlotItem):
@@ -32,7 +45,7 @@ class Plot(pg.PlotItem):
     def __init__(
         self, zoom: bool = False, axes: dict[str, pg.AxisItem] | None = None, box: pg.ViewBox | None = None
     ) -> None:
-        super().__init__(axisItems=axes or {}, viewBox=box, enableMenu=False)
+        super().__init__(axisItems={"left": Aside("left")} | (axes or {}), viewBox=box, enableMenu=False)
         self.hideButtons()
         self.getAxis("bottom").setStyle(hideOverlappingLabels=False)
         self.setMouseEnabled(zoom, zoom)
@@ -103,6 +116,12 @@ def up_from_zero(*parts: NDArray[np.float64], pad: float = 0.08) -> Range:
     """Return a range from 0 to a round number above the largest finite number of `parts`."""
     numbers = np.concatenate([np.ravel(part) for part in parts])
     return 0.0, ceiling(float(numbers[np.isfinite(numbers)].max(initial=0.0)) * (1 + pad))
+
+
+def _round_up(value: float) -> float:
+    """Return the smallest of 1, 2 or 5 times a power of ten that is no less than `value`."""
+    power = 10.0 ** math.floor(math.log10(value))
+    return min(factor * power for factor in (1, 2, 5, 10) if factor * power >= value * (1 - 1e-12))
 
 
 def _step(width: float) -> float:

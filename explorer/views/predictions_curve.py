@@ -20,7 +20,7 @@ from explorer.views.picture import Picture, Provenance, Table
 from explorer.views.plot import Plot
 from explorer.views.points import Points
 from explorer.views.predictions import attention_colour, attention_pen
-from explorer.views.response_plot import LEVELS, level_in_words
+from explorer.views.response_plot import LEVELS, level_in_words, level_ticks
 from explorer.views.strip import Part, Strip
 from explorer.views.words import figure
 
@@ -113,6 +113,7 @@ class PredictionsCurveView(Picture):
             mark.move(curve.levels, mean)
             band.setPath(_band(curve.levels, low, high))
         self.plot.name_axes(LEVELS[self._params.contamination], "cosine" if cosine else "probability")
+        self.plot.set_ticks("bottom", level_ticks(self._params))
         most = LEVEL_MAX[self._params.contamination]
         lowest = float(np.nanmin([curve.softmax, curve.exchanged])) if curve.done else 0.0
         self.plot.settle((-0.02 * most, 1.02 * most), (math.floor(10 * min(lowest, 0.0)) / 10, 1.04))

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QGraphicsPathItem
 from explorer.params import LEVEL_MAX, Params
 from explorer.result import Curves, Errors, Result
 from explorer.ui.theme import RPC, SOFTMAX, clean_brush, contaminated_brush, pen, rpc_pen, scheme, softmax_pen
-from explorer.views.plot import Plot, up_from_zero
+from explorer.views.plot import Plot, Ticks, up_from_zero
 from explorer.views.points import Points
 from explorer.views.words import figure, percent
 
@@ -52,6 +52,11 @@ def level_in_words(level: float, p: Params) -> str:
     """Return a level as a share; of noise on the keys in deviations of K, of a blur in pixels."""
     unit = NO_SHARES.get(p.contamination)
     return f"{figure(level, 2)} {unit}" if unit else percent(level)
+
+
+def level_ticks(p: Params) -> Ticks | None:
+    """Return every tenth of a level that is a share; None of other levels."""
+    return None if p.contamination in NO_SHARES else [(i / 10, f"{10 * i} %") for i in range(11)]
 
 
 def curve_pen(name: str) -> QPen:
@@ -113,8 +118,7 @@ class ResponsePlot(Plot):
         self._draw_now(p.level, errors, shown)
         self._draw_marks(curves, {"softmax", "rpc"} <= set(shown))
         self.name_axes(LEVELS[p.contamination], ERROR)
-        shares = [(i / 10, f"{10 * i} %") for i in range(11)]
-        self.set_ticks("bottom", None if p.contamination in NO_SHARES else shares)
+        self.set_ticks("bottom", level_ticks(p))
 
     def _draw_curves(self, curves: Curves | None, shown: Sequence[str]) -> None:
         for name, line in self._lines.items():

@@ -110,7 +110,8 @@ def test_on_other_axes_the_projections_are_beside_each_other_with_a_sentence(
     window.menus.actions["Pin as reference"].trigger()
     window.state.update(**change)
     view = page_of(window).projection
-    assert why in view.planes[1].strip.text
+    said = next(part for part in view.planes[1].strip.parts if why in part.text)
+    assert said.line is None and not said.symbol  # a sentence, no curve
     assert not len(view.planes[1].ghost.data) and len(view.planes[0].at) == len(view.planes[1].at) == 12
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.views.plot import Plot, ceiling, span, up_from_zero
+from explorer.views.plot import APART, Aside, Plot, ceiling, span, up_from_zero
 
 numbers = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20)
 
@@ -40,6 +40,16 @@ def test_ceiling_is_round(value, above):
 def test_range_up_from_zero():
     assert up_from_zero(np.array([0.5, np.nan])) == pytest.approx((0.0, 0.55))
     assert up_from_zero(np.empty(0)) == (0.0, 1.0)
+
+
+@given(st.floats(1.0, 900.0), st.floats(-50.0, 50.0), st.floats(1e-3, 1e3))
+def test_figures_beside_a_plot_never_run_into_each_other(qapp, height, low, width):
+    levels = Aside("left").tickSpacing(low, low + width, height)
+    spacing = levels[0][0]
+    assert spacing * height / width >= APART * (1 - 1e-9)
+    assert any(
+        spacing == pytest.approx(factor * 10.0 ** round(np.log10(spacing / factor))) for factor in (1, 2, 5)
+    )
 
 
 def test_settled_range_moves_until_a_person_zooms(qapp):

@@ -188,6 +188,13 @@ def test_the_curve_says_its_numbers_and_marks_the_level(curve_view, qtbot):
     assert reading.startswith("at 17 %") and f"softmax {mean} ({low} to {high})" in reading
 
 
+@pytest.mark.parametrize(("kind", "ticks"), [("sparse", ["0 %", "10 %"]), ("gaussian", None)])
+def test_levels_are_written_as_in_the_other_panels(curve_view, kind, ticks):
+    curve_view.show_curve(curve(), "rpc", Params(contamination=kind), FROM)
+    shown = curve_view.plot.getAxis("bottom")._tickLevels
+    assert (shown and [text for _, text in shown[0][:2]]) == ticks
+
+
 def test_a_curve_without_numbers_is_drawn(curve_view):
     curve_view.show_curve(curve(known=0), "pcp", Params(), FROM)
     assert pixels(curve_view).size
