@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import floor, inf, isnan, log10
 
-from explorer.maths.evidence_names import NULLS
+from explorer.maths.evidence_names import BY_KEY, NULL_BY_KEY, NULLS
 from explorer.maths.evidence_scores import Score, Spread, Standing
 
 COMPARED = {"above": "more than", "level": "no more than", "below": "less than"}
+DECISIVE = ("permutation", "projection")
+"""The nulls that the conclusion is drawn from."""
 NOT_TESTED = "Whether a random linear map of the same tokens would do as well is not tested: {reason}."
 
 
@@ -22,7 +24,7 @@ def number(x: float) -> str:
 
 def plus_minus(mean: float, std: float) -> str:
     """Write a mean and its deviation to the same decimals, two figures of the deviation at most."""
-    digits = max(0, -floor(log10(std))) if 0 < std < inf else 2
+    digits = max(0, -floor(log10(std))) if 5e-7 < std < inf else 2
     digits = min(digits + (digits < 2), 6)
     return f"{round(mean, digits) + 0.0:.{digits}f} ± {std:.{digits}f}".replace("-", "−")
 
@@ -61,6 +63,7 @@ def verdict_on_head(
     ]
     if compared:
         sentences += [_draws(overlap), _conclusion(overlap, missing, "These values")]
+        sentences += _by_other_measures(overlap, scores, "these values are")
     sentences += [_linear_cka(measures, scores), _entry_by_entry(measures)]
     return " ".join(sentences)
 
@@ -109,13 +112,14 @@ def _conclusion(
         )
     if shuffled == "unknown":
         return f"Nothing can be said yet: against shuffled tokens, {_why_unknown(permutation)}."
+    clearly = "not clearly more" if permutation.leaning else "no more"
     if shuffled == "below":
         return (
             f"{subject} lie farther from the column space of V* than those of shuffled tokens, against the "
             "claim."
         )
     related = shuffled == "above"
-    no = "no clear evidence" if permutation.leaning else "no evidence"
+    no = f"no {'clear ' if permutation.leaning else ''}evidence in this overlap"
     if projected == "unknown":
         start = (
             f"{subject} are related to the spectrum of the keys."
@@ -125,9 +129,12 @@ def _conclusion(
         reason = missing.get("projection", "") if projection is None else _why_unknown(projection)
         return f"{start} {NOT_TESTED.format(reason=reason or 'it was not drawn')}"
     if related and projected == "above":
+        rotated = _standing(found.get("rotation"))
+        but = ", though not clearly than one with the learned singular values" if rotated == "level" else ""
         return (
             f"{subject} lie closer to the column space of V* than those of shuffled tokens and than a random "
-            "linear map of the same tokens, up to an invertible map of the values, which overlap cannot see."
+            f"linear map of the same tokens{but}, up to an invertible map of the values, which overlap "
+            "cannot see."
         )
     if related:
         leaning = projection is not None and projection.leaning
@@ -138,12 +145,39 @@ def _conclusion(
             f"same tokens would be: {evidence} that the learned value matrix makes them V*."
         )
     if projected == "above":
-        clearly = "clearly more" if permutation.leaning else "more"
         return (
-            f"{subject} overlap with V* more than a random linear map of the same tokens, yet not {clearly} "
-            f"than shuffled tokens: {no} of a relation between the tokens' values and the keys' spectrum."
+            f"{subject} overlap with V* more than a random linear map of the same tokens, yet {clearly} than "
+            f"shuffled tokens: {no} of a relation between the tokens' values and the keys' "
+            "spectrum."
+        )
+    if projected == "below":
+        return (
+            f"{subject} overlap with V* {clearly} than those of shuffled tokens, and less than a random "
+            f"linear map of the same tokens: {no} that they are V*."
         )
     return f"{no.capitalize()} that {subject[0].lower()}{subject[1:]} have anything to do with V*."
+
+
+def _by_other_measures(
+    overlap: Mapping[str, Score] | Mapping[str, Spread],
+    others: Mapping[str, Mapping[str, Score]] | Mapping[str, Mapping[str, Spread]],
+    subject: str,
+) -> list[str]:
+    """Say which measures place values above a decisive null where overlap does not; at most one sentence."""
+    parts = []
+    for null in DECISIVE:
+        if null not in overlap or overlap[null].standing == "above":
+            continue
+        z: dict[str, float] = {}
+        for key, found in others.get(null, {}).items():
+            if found.standing == "above":
+                name = BY_KEY[key].label.split(",")[0]
+                z[name] = max(z.get(name, 0.0), found.mean_z if isinstance(found, Spread) else found.z)
+        if z:
+            mean = "mean " if isinstance(overlap[null], Spread) else ""
+            listed = "; ".join(f"{name}, {mean}z = {number(figure)}" for name, figure in z.items())
+            parts.append(f"than {NULL_BY_KEY[null].short} ({listed})")
+    return [f"By other measures {subject} closer to V* {' and '.join(parts)}."] if parts else []
 
 
 def _linear_cka(measures: Mapping[str, float], scores: Mapping[str, Mapping[str, Score]]) -> str:
@@ -165,7 +199,11 @@ def _entry_by_entry(measures: Mapping[str, float]) -> str:
     )
 
 
-def sentences_on_heads(overlap: Mapping[str, Spread], missing: Mapping[str, str]) -> list[str]:
+def sentences_on_heads(
+    overlap: Mapping[str, Spread],
+    missing: Mapping[str, str],
+    others: Mapping[str, Mapping[str, Spread]] | None = None,
+) -> list[str]:
     """Say what the overlaps of many heads say together: null by null, then the conclusion.
 
     Parameters
@@ -174,6 +212,8 @@ def sentences_on_heads(overlap: Mapping[str, Spread], missing: Mapping[str, str]
         Of column-space overlap, by null.
     missing : mapping of str to str
         Why a null could not be drawn, a clause for the end of a sentence.
+    others : mapping of str to mapping of str to Spread, or None
+        Of the other measures, by null, then by measure.
     """
     if not overlap:
         return ["No null was drawn: nothing can be said."]
@@ -182,6 +222,7 @@ def sentences_on_heads(overlap: Mapping[str, Spread], missing: Mapping[str, str]
     projection = overlap.get("projection")
     if projection is not None and projection.discoveries and projection.discoveries_below:
         conclusion += " Heads differ both ways: the average does not stand for each of them."
+    conclusion = " ".join([conclusion, *_by_other_measures(overlap, others or {}, "they are on average")])
     return [*parts, _draws(overlap), conclusion]
 
 
@@ -207,9 +248,11 @@ def _distribution(short: str, spread: Spread) -> str:
 
 
 def _power(spread: Spread) -> str:
-    """Say what so few draws could not have found; nothing where one head alone could be found."""
-    if spread.together <= 1 or spread.discoveries or spread.discoveries_below:
+    """Say what so few draws could not have found, where there are heads that they may have missed."""
+    sides = (spread.at_floor, spread.discoveries), (spread.at_floor_below, spread.discoveries_below)
+    missed = any(beyond and not found for beyond, found in sides)
+    if spread.together <= 1 or not (missed or not any(found for _, found in sides)):
         return ""
     if spread.together > spread.heads:
         return f" ({spread.draws} draws can find none)"
-    return f" ({spread.draws} draws find only {spread.together} heads or more together)"
+    return f" ({spread.draws} draws find only {spread.together} heads or more together, above or below)"

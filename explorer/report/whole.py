@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer import __version__
-from explorer.maths.evidence_names import MEASURES, NULLS
+from explorer.maths.evidence_names import BY_KEY, MEASURES, NULLS
 from explorer.maths.evidence_scores import Spread, spread_over_heads
-from explorer.maths.evidence_verdict import sentences_on_heads
+from explorer.maths.evidence_verdict import DECISIVE, sentences_on_heads
 from explorer.report.compute import Record, plain, shown_input
 from explorer.report.plan import Checkpoint, Unit
 from explorer.report.work import Done
@@ -64,8 +64,8 @@ class Whole:
 
     @cached_property
     def samples(self) -> int:
-        """How many inputs."""
-        return len({unit.sample for unit in self.units})
+        """How many inputs there are numbers of."""
+        return len({record["sample"] for record in self.records})
 
     def heads(
         self, checkpoint: Checkpoint | None = None, distinct: bool = False
@@ -103,7 +103,18 @@ class Whole:
 
     def notes(self) -> list[str]:
         """Return what a person must know, each once."""
-        return list(dict.fromkeys(note for record in self.records for note in record["notes"]))
+        notes = dict.fromkeys(note for record in self.records for note in record["notes"])
+        return [*notes, *self._too_short()]
+
+    def _too_short(self) -> Iterator[str]:
+        """Say how many of several inputs can tell nothing of overlap, and pull its means towards 0."""
+        short = {record["sample"] for record in self.records if record["tokens"] - 1 <= record["width"]}
+        if short and self.samples > 1:
+            width = self.records[0]["width"]
+            yield (
+                f"{len(short)} of {self.samples} inputs have {width + 1} tokens or fewer: there the column "
+                f"spaces of any values agree, overlap is 1 and its z is 0, which means over inputs count in."
+            )
 
     def spread(self, null: str, measure: str, checkpoint: Checkpoint | None = None) -> Spread:
         """Return how heads are distributed against a null.
@@ -111,7 +122,17 @@ class Whole:
         Over several inputs a head's z is its mean, and its p twice the mean of its p, which is valid however
         the inputs depend on each other.
         """
-        z, p, below, draws = [], [], [], 0
+        label = (checkpoint or self.last).label
+        if (label, null, measure) not in self._spreads:
+            self._spreads[label, null, measure] = self._spread(null, measure, checkpoint)
+        return self._spreads[label, null, measure]
+
+    @cached_property
+    def _spreads(self) -> dict[tuple[str, str, str], Spread]:
+        return {}
+
+    def _spread(self, null: str, measure: str, checkpoint: Checkpoint | None) -> Spread:
+        z, p, below, draws, most = [], [], [], 0, 0
         for heads in self.heads(checkpoint, distinct=True).values():
             scores = [
                 head["nulls"][null][measure] for head in heads if measure in head["nulls"].get(null, {})
@@ -120,8 +141,8 @@ class Whole:
                 z.append(mean_of(score["z"] for score in scores))
                 p.append(_combined([score["p"] for score in scores]))
                 below.append(_combined([score["p_below"] for score in scores]))
-                draws = scores[0]["draws"]
-        return spread_over_heads(z, p, below, draws, combined=self.samples > 1)
+                draws, most = scores[0]["draws"], max(most, len(scores))
+        return spread_over_heads(z, p, below, draws, combined=most > 1)
 
     @cached_property
     def verdict(self) -> str:
@@ -134,9 +155,12 @@ class Whole:
     @cached_property
     def sentences(self) -> list[str]:
         """The verdict's sentences, the conclusion last."""
-        return sentences_on_heads(
-            {null: self.spread(null, "overlap") for null in self.nulls()}, self.missing()
-        )
+        overlap = {null: self.spread(null, "overlap") for null in self.nulls()}
+        others = {
+            null: {key: self.spread(null, key) for key in BY_KEY if key != "overlap"}
+            for null in overlap if null in DECISIVE
+        }  # fmt: skip
+        return sentences_on_heads(overlap, self.missing(), others)
 
     def parameters(self) -> dict[str, Any]:
         """Return what was asked for."""

@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from explorer.maths.evidence_scores import Score, Spread, score, spread_over_heads
-from explorer.maths.evidence_verdict import number, plus_minus, verdict_on_head, verdict_on_heads
+from explorer.maths.evidence_verdict import (
+    number,
+    plus_minus,
+    sentences_on_heads,
+    verdict_on_head,
+    verdict_on_heads,
+)
 
 ABOVE = Score(value=0.49, mean=0.36, std=0.02, z=6.5, p=1 / 201, p_below=1.0, draws=200)
 LEVEL = Score(value=0.49, mean=0.485, std=0.01, z=0.5, p=0.3, p_below=0.7, draws=200)
@@ -25,8 +31,9 @@ NO_SPREAD = Spread(72, 0.05, 2.4, 8, 6, 6, 5, 1 / 201, 200)
 UNDER = Spread(72, -5.0, 2.4, 0, 50, 0, 52, 1 / 201, 200)
 SUPPORT = "closer to the column space of V*"
 ANY_MAP = "no evidence that the learned value matrix makes them V*"
-NO_RELATION = "no evidence of a relation between the tokens' values and the keys' spectrum"
-NOTHING = "No evidence that"
+NO_RELATION = "no evidence in this overlap of a relation between the tokens' values and the keys' spectrum"
+NOTHING = "No evidence in this overlap that"
+AVOIDS = "less than a random linear map of the same tokens: no evidence in this overlap that they"
 FARTHER = "farther from the column space of V* than those of shuffled tokens"
 
 
@@ -46,13 +53,14 @@ def on_head(permutation: Score, projection: Score | None) -> str:
         (ABOVE, BELOW, ANY_MAP),
         (LEVEL, ABOVE, NO_RELATION),
         (LEVEL, LEVEL, NOTHING),
+        (LEVEL, BELOW, AVOIDS),
         (BELOW, BELOW, FARTHER),
         (BELOW, ABOVE, FARTHER),
     ],
 )
 def test_each_quadrant_says_its_own_and_no_other(permutation: Score, projection: Score, says: str) -> None:
     text = on_head(permutation, projection)
-    phrases = (SUPPORT, ANY_MAP, NO_RELATION, NOTHING, FARTHER)
+    phrases = (SUPPORT, ANY_MAP, NO_RELATION, NOTHING, AVOIDS, FARTHER)
     assert [phrase for phrase in phrases if phrase in text] == [says]
 
 
@@ -127,6 +135,41 @@ def test_what_few_draws_could_not_find_is_said() -> None:
     assert "10 draws can find none" in verdict_on_heads({"permutation": none}, {})
 
 
+def test_a_side_on_which_draws_found_nobody_says_how_many_they_could_have_found() -> None:
+    one_sided = replace(SPREAD, at_floor=44, at_floor_below=2)
+    text = verdict_on_heads({"permutation": one_sided}, {})
+    assert "46 above and 0 below (200 draws find only 8 heads or more together, above or below)" in text
+    nobody = replace(one_sided, at_floor_below=0)
+    assert "46 above and 0 below." in verdict_on_heads({"permutation": nobody}, {})
+
+
+def test_what_other_measures_see_is_not_kept_back() -> None:
+    seen = {"overlap": LEVEL, "kernel_cka_unit": ABOVE, "kernel_cka_axes": replace(ABOVE, z=7.5)}
+    scores = {"permutation": seen, "projection": {"overlap": LEVEL, "cosine_unit": LEVEL}}
+    text = verdict_on_head(MEASURES, scores, {})
+    assert "No evidence in this overlap" in text
+    assert (
+        "By other measures these values are closer to V* than shuffled tokens (kernel CKA, z = 7.50)." in text
+    )
+    agreed = {"permutation": seen | {"overlap": ABOVE}}
+    assert "other measures" not in verdict_on_head(MEASURES, agreed, {})
+    others = {"projection": {"linear_cka_unit": SPREAD, "gamma_angle": NO_SPREAD}}
+    overlap = {"permutation": SPREAD, "projection": NO_SPREAD}
+    assert verdict_on_heads(overlap, {}).count("other measures") == 0
+    assert sentences_on_heads(overlap, {}, others)[-1].endswith(
+        "By other measures they are on average closer to V* than a random projection of the same tokens "
+        "(linear CKA, mean z = 4.10)."
+    )
+
+
+def test_a_map_with_the_learned_singular_values_is_not_passed_over() -> None:
+    scores = {"permutation": ABOVE, "projection": ABOVE, "rotation": LEVEL}
+    text = verdict_on_head(MEASURES, {null: {"overlap": score} for null, score in scores.items()}, {})
+    assert f"{SUPPORT} than those of shuffled tokens and than a random linear map of the same tokens" in text
+    assert "though not clearly than one with the learned singular values" in text
+    assert "though not clearly" not in on_head(ABOVE, ABOVE)
+
+
 def test_one_draw_in_twenty_is_no_finding() -> None:
     lucky = replace(ABOVE, z=1.9, p=0.02)
     assert lucky.standing == "level"
@@ -136,14 +179,14 @@ def test_one_draw_in_twenty_is_no_finding() -> None:
 
 def test_what_is_nearly_a_finding_is_not_called_none() -> None:
     leaning = replace(ABOVE, z=2.8, p=0.01)
-    assert "No clear evidence that these values" in on_head(leaning, LEVEL)
-    assert "No clear evidence of a relation" in on_head(leaning, None)
+    assert "No clear evidence in this overlap that these values" in on_head(leaning, LEVEL)
+    assert "No clear evidence in this overlap of a relation" in on_head(leaning, None)
     text = on_head(leaning, ABOVE)
-    assert "yet not clearly more than shuffled tokens: no clear evidence" in text
+    assert "yet not clearly more than shuffled tokens: no clear evidence in this" in text
     text = on_head(ABOVE, leaning)
     assert "but not clearly more than a random linear map" in text and "no clear evidence that" in text
     heads = replace(SPREAD, discoveries=0)
-    assert "No clear evidence that on average" in verdict_on_heads(
+    assert "No clear evidence in this overlap that on average" in verdict_on_heads(
         {"permutation": heads, "projection": heads}, {}
     )
 
@@ -185,11 +228,12 @@ def test_nothing_is_said_without_nulls() -> None:
         (SPREAD, UNDER, ANY_MAP),
         (NO_SPREAD, SPREAD, NO_RELATION),
         (NO_SPREAD, NO_SPREAD, NOTHING),
+        (NO_SPREAD, UNDER, AVOIDS),
     ],
 )
 def test_each_quadrant_over_heads(permutation: Spread, projection: Spread, says: str) -> None:
     text = verdict_on_heads({"permutation": permutation, "projection": projection}, {})
-    assert [phrase for phrase in (SUPPORT, ANY_MAP, NO_RELATION, NOTHING) if phrase in text] == [says]
+    assert [phrase for phrase in (SUPPORT, ANY_MAP, NO_RELATION, NOTHING, AVOIDS) if phrase in text] == [says]
 
 
 def test_the_distribution_over_heads_is_cited_and_not_only_its_mean() -> None:
@@ -225,3 +269,4 @@ def test_figures_have_the_digits_they_deserve() -> None:
     assert plus_minus(0.5371, 0.0081) == "0.537 ± 0.008"
     assert plus_minus(-0.5371, 0.0) == "−0.54 ± 0.00"
     assert plus_minus(-0.004, 2.3) == "0.0 ± 2.3"
+    assert plus_minus(1.0, 3e-16) == "1.00 ± 0.00"
