@@ -133,6 +133,7 @@ def stages(unit: Unit, should_stop: ShouldStop = never, desk: Desk = DESK) -> Ge
             "layer": unit.layer,
             "tokens": layer.tokens,
             "width": layer.width,
+            "device": choose(unit.device).type,
             "notes": list(layer.notes),
             "missing": dict(layer.missing),
             "seconds": time.perf_counter() - start,

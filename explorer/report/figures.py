@@ -62,13 +62,20 @@ def _short(z: float) -> str:
 def _cell(x: float, y: float, width: float, z: float, ringed: bool, tip: str) -> list[str]:
     fill = diverging(z, LARGEST_Z) if math.isfinite(z) else "url(#hatch)"
     parts = [
-        f'<rect class="cell{" found" if ringed else ""}" x="{x + 1:.1f}" y="{y + 1:.1f}" '
-        f'width="{width - 2:.1f}" height="{TALL - 2:g}" fill="{fill}"><title>{escape(tip)}</title></rect>'
+        f'<rect class="cell" x="{x + 1:.1f}" y="{y + 1:.1f}" width="{width - 2:.1f}" height="{TALL - 2:g}" '
+        f'fill="{fill}"><title>{escape(tip)}</title></rect>'
     ]
+    light = " light" if abs(z) > LARGEST_Z * 0.45 else ""
+    if ringed:
+        parts.append(_ring(x + 2, y + 2, width - 4, TALL - 4, light))
     if width > 28 and math.isfinite(z):
-        kind = "inside light" if abs(z) > LARGEST_Z * 0.45 else "inside"
-        parts.append(text(kind, x + width / 2, y + 15, _short(z), "middle"))
+        parts.append(text(f"inside{light}", x + width / 2, y + 15, _short(z), "middle"))
     return parts
+
+
+def _ring(x: float, y: float, width: float, height: float, light: str = "") -> str:
+    """Return a frame within a cell, in the colour of the cell's number."""
+    return f'<rect class="ring{light}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
 
 
 def survivors(whole: Whole, null: str, measure: str) -> set[tuple[int, int]]:
@@ -95,7 +102,8 @@ def scale_key() -> str:
         x = 20 + (value / LARGEST_Z + 1) / 2 * steps * wide
         parts.append(text("tick", x, 28, number(value), anchor))
     parts.append(text("label", 210, 14, "z against the null"))
-    parts.append('<rect class="cell found" x="330" y="4" width="14" height="11" fill="none"/>')
+    parts.append(f'<rect x="329" y="3" width="16" height="13" fill="{diverging(0, LARGEST_Z)}"/>')
+    parts.append(_ring(330, 4, 14, 11))
     parts.append(text("label", 350, 14, "survives a false discovery rate of 5 %"))
     return picture(620, 34, parts)
 

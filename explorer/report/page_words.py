@@ -23,13 +23,19 @@ def parameters_in_words(whole: Whole) -> list[str]:
         *_inputs(asked["inputs"]),
         f"Layers: {runs_of(asked['layers'])}",
         f"Heads: {heads}",
-        f"Device: {DEVICES.get(first.device, first.device)}",
+        f"Device: {_devices(whole)}",
         *_draws(first.draws),
         f"Untrained: {_untrained(first.untrained)}",
     ]
 
 
-DEVICES = {"auto": "the fastest that there is", "cpu": "the processor", "cuda": "CUDA", "mps": "Apple's GPU"}
+DEVICES = {"cpu": "the processor", "cuda": "CUDA", "mps": "Apple's GPU"}
+
+
+def _devices(whole: Whole) -> str:
+    """Name what computed, which the device that was asked for need not be."""
+    used = sorted({record["device"] for record in whole.records})
+    return ", ".join(DEVICES.get(name, name) for name in used)
 
 
 def _checkpoints(checkpoints: Sequence[Checkpoint]) -> Iterator[str]:

@@ -111,6 +111,8 @@ def checkpoints_of(paths: Sequence[str | Path]) -> tuple[Checkpoint, ...]:
         If there is nothing at a path, or several are not checkpoints of one training.
     """
     if known := [str(given) for given in paths if str(given) in BUILT_IN]:
+        if len(paths) > 1:
+            raise GramscopeError(f"“{known[0]}” is measured alone: give no other path with it.")
         return (Checkpoint(known[0], BUILT_IN[known[0]], 0),)
     for given in paths:
         if not Path(given).exists():

@@ -71,7 +71,8 @@ class ReportOutcome:
             return f"Stopped after {done} parts; the same command goes on from there."
         if self.failures:
             first, total = self.failures[0], done + len(self.failures)
-            return f"{len(self.failures)} of {total} parts failed, first {first.unit.name}: {first.failure}"
+            what = f"{len(self.failures)} of {total} parts failed, first {first.unit.name}: {first.failure}"
+            return f"{what} Report of the rest: {self.folder / 'report.html'}" if done else what
         return (
             f"All {done} parts are done ({self.reused} were already). Report: {self.folder / 'report.html'}"
         )

@@ -41,7 +41,8 @@ svg text.inside { fill: #1A1C1F; font-size: 10px; text-anchor: middle; }
 svg text.light { fill: #FFFFFF; }
 .hair { stroke: var(--hair); fill: none; }
 .axis { stroke: var(--secondary); fill: none; }
-.cell.found { stroke: var(--text); stroke-width: 1.6; }
+.ring { fill: none; stroke: #1A1C1F; stroke-width: 1.4; pointer-events: none; }
+.ring.light { stroke: #FFFFFF; }
 .line { fill: none; stroke: var(--c); stroke-width: 1.5; }
 .bar { fill: none; stroke: var(--c); stroke-width: 1.6; opacity: .8; }
 .band { fill: var(--c); opacity: .18; }

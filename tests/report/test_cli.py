@@ -118,7 +118,11 @@ def test_when_a_part_fails_the_others_are_done_and_it_ends_with_3(
     assert "at least 4" in told
     found = document(tmp_path / "out")
     assert len(found["units"]) == len(found["failures"]) == 1
-    assert "1 of 2 parts failed:" in (tmp_path / "out" / "report.html").read_text()
+    report = tmp_path / "out" / "report.html"
+    assert told.endswith(f"Choose a longer one. Report of the rest: {report}\n")
+    page = report.read_text()
+    assert "1 of 2 parts failed:" in page
+    assert "12 heads · 1 input · " in page and "n = 2" not in page
 
 
 def test_when_all_fails_it_ends_with_1(

@@ -49,7 +49,9 @@ class Reader(HTMLParser):
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("report")
     inputs = [Input(index=0), Input(index=1)]
-    run_report("controls", inputs, out=folder, layers=[0, 1, 3], heads=[0, 2], draws=FEW, untrained=0)
+    run_report(
+        "controls", inputs, out=folder, layers=[0, 1, 3], heads=[0, 2], draws=FEW, untrained=0, device="cpu"
+    )  # fmt: skip
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
@@ -89,6 +91,7 @@ def test_what_was_asked_for_stands_in_words(read: Reader) -> None:
         "Input 1: built-in sample 1",
         "Layers: 0 to 1, 3",
         "Heads: 0, 2",
+        "Device: the processor",
         "Drawn nulls: shuffled tokens, random projection of the layer's input",
         "Draws of each: 20 of overlap and linear CKA; 1 of the costly measures (γ test); seed 7",
         "Untrained: no re-initialised model",
@@ -137,3 +140,12 @@ def test_a_sentence_on_a_head_says_which_of_several_inputs_it_is_of(page: str) -
 def test_titles_of_maps_have_room_where_heads_are_few(page: str) -> None:
     maps = re.findall(r'<svg[^>]*viewBox="0 0 ([\d.]+) [^>]*>(?:(?!</svg>).)*class="cell', page, re.DOTALL)
     assert maps and all(float(width) > 250 for width in maps[1:])
+
+
+def test_inputs_too_short_to_tell_anything_are_named(tmp_path: Path, minilm: str) -> None:
+    inputs = [Input(text="word " * 60), Input(text="Few words are here.")]
+    run_report(minilm, inputs, out=tmp_path, layers=[0], heads=[0, 1], draws=FEW, untrained=0)
+    reader = Reader()
+    reader.feed((tmp_path / "report.html").read_text(encoding="utf-8"))
+    (told,) = [item for item in reader.items if "33 tokens or fewer" in item]
+    assert told.startswith("1 of 2 inputs have 33 tokens or fewer")

@@ -32,6 +32,11 @@ def folder(path: Path, hidden: int = 8) -> Path:
     return path
 
 
+def test_what_is_built_in_is_no_part_of_a_series(tmp_path: Path) -> None:
+    with pytest.raises(GramscopeError, match="“sample” is measured alone"):
+        checkpoints_of([heads(tmp_path / "a.npz"), Path("sample")])
+
+
 def test_a_model_in_a_folder_of_anyones_name_is_named_with_the_folder_above(tmp_path: Path) -> None:
     (only,) = checkpoints_of([folder(tmp_path / "encoder" / "model")])
     assert only.label == "encoder/model"
