@@ -168,14 +168,16 @@ def _by_other_measures(
     for null in DECISIVE:
         if null not in overlap or overlap[null].standing == "above":
             continue
-        z: dict[str, float] = {}
+        best: dict[str, tuple[float, str]] = {}
         for key, found in others.get(null, {}).items():
             if found.standing == "above":
-                name = BY_KEY[key].label.split(",")[0]
-                z[name] = max(z.get(name, 0.0), found.mean_z if isinstance(found, Spread) else found.z)
-        if z:
+                label = BY_KEY[key].label
+                z = found.mean_z if isinstance(found, Spread) else found.z
+                family = label.split(",")[0]
+                best[family] = max(best.get(family, (z, label)), (z, label))
+        if best:
             mean = "mean " if isinstance(overlap[null], Spread) else ""
-            listed = "; ".join(f"{name}, {mean}z = {number(figure)}" for name, figure in z.items())
+            listed = "; ".join(f"{label}, {mean}z = {number(z)}" for z, label in best.values())
             parts.append(f"than {NULL_BY_KEY[null].short} ({listed})")
     return [f"By other measures {subject} closer to V* {' and '.join(parts)}."] if parts else []
 
