@@ -174,7 +174,7 @@ class Evaluator:
             params=p, source=source, capture=capture, read=read, head=head, positions=positions, query=query,
             clean=clean, clean_outputs=clean_outputs, moved=moved, outputs=outputs, gram=gram, pairs=pairs,
             health=memo.get("health", place, lambda: score_health(head, whole.k.dtype)),
-            inputs=memo.get("inputs", p.input.path, lambda: source.count(p.input)),
+            inputs=memo.get("inputs", p.input.files, lambda: source.count(p.input)),
             place=place, spectral=spectral,
         )  # fmt: skip
 

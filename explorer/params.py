@@ -80,7 +80,9 @@ class Input:
     path : str
         A file (image, tensor, text with a line each) or a folder of images; empty: a built-in sample.
     index : int
-        Which line, image or built-in sample.
+        Which line, image or built-in sample, counted through all files.
+    more : tuple of str
+        Files that follow `path`, of its kind.
     change : Change or None
         What is done to it before it is read; None: it is clean.
     """
@@ -88,7 +90,13 @@ class Input:
     text: str = ""
     path: str = ""
     index: int = 0
+    more: tuple[str, ...] = ()
     change: Change | None = None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All files, none for a text or a built-in sample."""
+        return (self.path, *self.more) if self.path and not self.text else ()
 
 
 @dataclass(frozen=True, slots=True)

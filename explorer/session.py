@@ -160,6 +160,7 @@ def _picture(origin: Origin, params: Params, folder: Path) -> dict[str, Any]:
         source = {"paths": [_relative(path, folder) for path in origin.paths], "heads": origin.heads}
     written = asdict(params)
     written["input"]["path"] = _relative(params.input.path, folder)
+    written["input"]["more"] = [_relative(path, folder) for path in params.input.more]
     return {"source": source, "params": written}
 
 
@@ -251,8 +252,9 @@ def _read_picture(content: dict[str, Any], folder: Path) -> Pin:
     if params.input.change is not None:
         raise GramscopeError("“params.input.change” is no part of a session: it follows from the level.")
     path = _absolute(params.input.path, folder) if params.input.path else ""
+    more = tuple(_absolute(path, folder) for path in params.input.more)
     origin = _origin(content.get("source", {"sample": "digits"}), folder)
-    return Pin(origin, params.but(input=replace(params.input, path=path)))
+    return Pin(origin, params.but(input=replace(params.input, path=path, more=more)))
 
 
 def read_layout(value: Any) -> dict[str, Place]:

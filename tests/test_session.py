@@ -116,16 +116,21 @@ def test_what_is_left_out_takes_its_default() -> None:
     assert parse(b'{"format": "gramscope session", "version": 1}', HERE) == Session()
 
 
+def _inputs(folder: Path) -> Input:
+    return Input(path=str(folder / "x.txt"), more=(str(folder / "y.txt"),))
+
+
 def test_paths_are_relative_near_the_session_and_absolute_far_from_it(tmp_path: Path) -> None:
     near, far = tmp_path / "models" / "bert", Path("/opt/models/bert")
     file = tmp_path / "sessions" / "a.gramscope"
     file.parent.mkdir()
     for path, stored in ((near, "../models/bert"), (far, str(far))):
-        session = Session(Origin(paths=(str(path),)), Params(input=Input(path=str(path / "x.txt"))))
+        session = Session(Origin(paths=(str(path),)), Params(input=_inputs(path)))
         save(session, file)
         written = json.loads(file.read_text(encoding="utf-8"))
         assert written["source"]["paths"] == [stored]
         assert written["params"]["input"]["path"] == f"{stored}/x.txt"
+        assert written["params"]["input"]["more"] == [f"{stored}/y.txt"]
         assert load(file) == session
 
 

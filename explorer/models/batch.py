@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 
 import torch
@@ -56,8 +59,22 @@ def image_files(path: Path) -> list[Path]:
     return files
 
 
-def count_entries(path: Path) -> int:
-    """How many inputs a file or folder holds."""
+def count_entries(files: Sequence[str]) -> int:
+    """How many inputs files or folders hold together."""
+    return sum(_entries(Path(file)) for file in files)
+
+
+def entry_of(files: Sequence[str], index: int) -> tuple[Path, int]:
+    """Return the file that an index falls into, and the place within it; counted round."""
+    if len(files) == 1:
+        return Path(files[0]), index
+    begins = [0, *accumulate(_entries(Path(file)) for file in files)]
+    index %= begins[-1]
+    which = bisect_right(begins, index) - 1
+    return Path(files[which]), index - begins[which]
+
+
+def _entries(path: Path) -> int:
     if refuse_irregular(path).is_dir():
         return len(image_files(path))
     return 1 if path.suffix.lower() in IMAGES | TENSORS else len(read_lines(path))

@@ -10,6 +10,7 @@ from typing import Any
 from torch import Tensor
 
 from explorer.errors import GramscopeError
+from explorer.models.batch import entry_of
 from explorer.models.digits_data import as_input, load_digits
 from explorer.models.prepared import Prepared
 from explorer.models.vit import VitConfig
@@ -61,7 +62,9 @@ class DigitsSource(StateDictSource):
     def title(self, input: Input) -> str:
         """Name an input, as in "digit 7, test image 12"."""
         digit = self.label(input)
-        return Path(input.path).name if digit is None else f"digit {digit}, test image {input.index}"
+        if digit is None:
+            return entry_of(input.files, input.index)[0].name
+        return f"digit {digit}, test image {input.index}"
 
 
 def digits_source(path: Path, parameters: Mapping[str, Tensor], header: Mapping[str, Any]) -> DigitsSource:

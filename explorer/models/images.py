@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +13,7 @@ from torch import Tensor
 from explorer.errors import GramscopeError
 from explorer.maths.pixels import contaminate_pixels
 from explorer.models.base import Kind, Token
-from explorer.models.batch import TENSORS, count_entries, image_files, read_tensor
+from explorer.models.batch import TENSORS, count_entries, entry_of, image_files, read_tensor
 from explorer.models.pictures import SAMPLES, Preprocessing, load_image, sample_image
 from explorer.models.prepared import Prepared
 from explorer.models.tokens import patch_tokens
@@ -62,8 +61,8 @@ class ImageReader:
             )
 
     def count(self, input: Input) -> int:
-        """How many images the input's folder has; without one, the built-in samples."""
-        return count_entries(Path(input.path)) if input.path else self.samples
+        """How many images the input's files have; without any, the built-in samples."""
+        return count_entries(input.files) if input.path else self.samples
 
     def read(self, input: Input, limit: int | None = None) -> Prepared:
         """Prepare an image.
@@ -128,10 +127,11 @@ class ImageReader:
             if input.text:
                 raise GramscopeError("This model looks at images, not text. Drop or open an image.")
             return self.of_pixels(sample_image(input.index))
-        if Path(input.path).suffix.lower() in TENSORS:
-            return self.of_tensor(read_tensor(Path(input.path)))
-        files = image_files(Path(input.path))
-        return self.of_pixels(load_image(files[input.index % len(files)]))
+        path, index = entry_of(input.files, input.index)
+        if path.suffix.lower() in TENSORS:
+            return self.of_tensor(read_tensor(path))
+        files = image_files(path)
+        return self.of_pixels(load_image(files[index % len(files)]))
 
     def of_pixels(self, pixels: np.ndarray) -> Prepared:
         """Prepare uint8 (H, W, 3)."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from torch import Tensor
 
 from explorer.errors import GramscopeError
 from explorer.models.base import Kind, Token
-from explorer.models.batch import count_entries, read_line, read_tensor
+from explorer.models.batch import TENSORS, count_entries, entry_of, read_line, read_tensor
 from explorer.models.prepared import Prepared
 from explorer.models.tokens import tokens_from_offsets, tokens_from_pieces
 from explorer.models.words import Mask, change_words
@@ -61,8 +60,8 @@ class TextReader:
         )
 
     def count(self, input: Input) -> int:
-        """How many lines the input's file has; without one, the built-in samples."""
-        return count_entries(Path(input.path)) if input.path and not input.text else self.samples
+        """How many lines the input's files have; without any, the built-in samples."""
+        return count_entries(input.files) if input.files else self.samples
 
     def read(self, input: Input, limit: int | None = None) -> Prepared:
         """Prepare a text.
@@ -98,9 +97,13 @@ class TextReader:
 
     def _read(self, input: Input, limit: int | None) -> Prepared:
         most = min((n for n in (limit, self.positions) if n is not None), default=None)
-        if input.path and not input.text and Path(input.path).suffix in (".npy", ".pt"):
-            return self._from_tensor(read_tensor(Path(input.path)), most)
-        text = input.text or (read_line(Path(input.path), input.index) if input.path else self._sample(input))
+        text = input.text
+        if input.files:
+            path, index = entry_of(input.files, input.index)
+            if path.suffix in TENSORS:
+                return self._from_tensor(read_tensor(path), most)
+            text = read_line(path, index)
+        text = text or self._sample(input)
         if not text.strip():
             raise GramscopeError("The text is empty. Type at least one word.")
         if self.tokenizer is None:

@@ -12,6 +12,7 @@ from explorer import __version__
 from explorer.errors import GramscopeError
 from explorer.maths.evidence_draws import Draws
 from explorer.models.base import Source
+from explorer.models.batch import entry_of
 from explorer.models.checkpoint import has_usual_name
 from explorer.models.huggingface import display_name
 from explorer.models.series import members_of, series_of
@@ -160,8 +161,16 @@ def inputs_of(source: Source, inputs: Sequence[Input], samples: int | None) -> t
         counter = getattr(source, "count", None)
         available = counter(given) if counter else source.samples
         wanted = samples or (MOST_FROM_A_FILE if given.path else 1)
-        single += [replace(given, index=given.index + i) for i in range(min(wanted, available - given.index))]
+        single += [_alone(given, given.index + i) for i in range(min(wanted, available - given.index))]
     return tuple(single)
+
+
+def _alone(given: Input, index: int) -> Input:
+    """Return one of the inputs that several files hold, as one of its own file."""
+    if not given.more:
+        return replace(given, index=index)
+    path, place = entry_of(given.files, index)
+    return replace(given, path=str(path), more=(), index=place)
 
 
 def units_of(

@@ -14,9 +14,14 @@ from PySide6.QtWidgets import QLabel, QWidget
 from explorer import threads
 from explorer.session import SUFFIX
 
-IMAGES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff"}
+IMAGES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm"}
 TEXTS = {".txt", ".text"}
 TENSORS = {".npy"}
+INPUTS = (
+    (IMAGES, "Use as image", "Use these {} images, one after another"),
+    (TEXTS, "Use as text, a line each", "Use these {} texts, a line each"),
+    (TENSORS, "Use as input tensor", "Use these {} input tensors, one after another"),
+)
 WEIGHTS = {".safetensors", ".pt", ".pth", ".bin", ".ckpt", ".gguf", ".npz"}
 LOOKED_AT = 500
 """Entries of a folder; a drag must not wait for more."""
@@ -38,14 +43,11 @@ def intent(paths: Sequence[Path]) -> tuple[str, str]:
 
 
 def _intent(paths: Sequence[Path]) -> tuple[str, str]:
-    suffix = paths[0].suffix.lower() if len(paths) == 1 else ""
-    if suffix in IMAGES:
-        return "input", "Use as image"
-    if suffix in TEXTS:
-        return "input", "Use as text, a line each"
-    if suffix in TENSORS:
-        return "input", "Use as input tensor"
-    if suffix == SUFFIX:
+    kinds = {path.suffix.lower() for path in paths}
+    for suffixes, one, several in INPUTS:
+        if kinds <= suffixes:
+            return "input", one if len(paths) == 1 else several.format(len(paths))
+    if len(paths) == 1 and kinds == {SUFFIX}:
         return "open", "Open session"
     if len(paths) == 1 and _holds_images(paths[0]):
         return "input", "Use as images, one after another"

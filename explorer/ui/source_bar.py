@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt
@@ -186,5 +187,5 @@ class SourceBar(QToolBar):
 
     def _read_sample(self, index: int) -> None:
         current = self._state.params.input
-        self._state.update(input=Input(path=current.path, index=index), query=None)
+        self._state.update(input=replace(current, text="", index=index), query=None)
         self.setFocus(Qt.FocusReason.OtherFocusReason)

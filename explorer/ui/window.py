@@ -186,7 +186,7 @@ class MainWindow(QMainWindow):
         if source is None or source.kind in ("synthetic", "heads"):
             report(GramscopeError(f"{paths[0].name} is an input. Open a model that reads one first."))
             return
-        self.state.update(input=Input(path=str(paths[0])), query=None)
+        self.state.update(input=_input_of(paths), query=None)
 
     def _serve(self, what: str, view: Picture) -> None:
         """Explain, export or copy, as a panel's header was asked to."""
@@ -287,3 +287,9 @@ class MainWindow(QMainWindow):
         self.runner.close()
         self.messages.close_messages()
         super().closeEvent(event)
+
+
+def _input_of(paths: Sequence[Path]) -> Input:
+    """Return files as one input after another, by name."""
+    first, *more = map(str, sorted(paths))
+    return Input(path=first, more=tuple(more))

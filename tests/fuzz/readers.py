@@ -196,7 +196,7 @@ def make_text(folder: Path) -> Path:
 def read_text(path: Path) -> None:
     from explorer.models.batch import count_entries, read_line
 
-    read_line(path, count_entries(path) - 1)
+    read_line(path, count_entries([str(path)]) - 1)
 
 
 def array(name: str) -> Callable[[Path], Path]:

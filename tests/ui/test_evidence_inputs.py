@@ -12,6 +12,7 @@ from PIL import Image
 from pytestqt.qtbot import QtBot
 
 from explorer.models.recipes import Recipe
+from explorer.ui.drop import intent
 from explorer.ui.evidence import EvidencePage
 from explorer.ui.window import MainWindow
 from tests.ui.desk import settle, sit_down
@@ -137,6 +138,56 @@ def test_images_of_a_dropped_folder_are_so_many_inputs(qtbot: QtBot, tmp_path: P
         page.write_report(tmp_path / "out")
         settle()
         assert "standard error over n = 3 inputs" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_images_that_are_dropped_together_are_so_many_inputs(qtbot: QtBot, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    files = [tmp_path / name for name in ("one.png", "two.PNG", "three.jpg")]
+    for path in files:
+        Image.fromarray(rng.integers(0, 255, (8, 8, 3), np.uint8)).save(path)
+    with sit_down(qtbot, recipe=None) as window:
+        window.opener.open_sample()
+        page = show_evidence(window)
+        only_permutation(page)
+        drop(window, *files)
+        settle()
+        assert window.drop_zone.text() == "Use these 3 images, one after another"
+        assert window.state.params.input.files == tuple(map(str, sorted(files)))
+        assert window.bar.sample.maximum() == 2
+        page.fields.inputs.setValue(3)
+        measure(page)
+        assert page.findings.complete and page.findings.whole.samples == 3
+        asked = page.findings.whole.parameters()["inputs"]
+        assert asked == [f"{path} [0]" for path in sorted(files)]
+        window.bar.sample.setValue(1)
+        settle()
+        assert window.state.params.input.files == tuple(map(str, sorted(files)))
+        assert page.fields.inputs.maximum() == 2
+
+
+def test_texts_that_are_dropped_together_are_so_many_inputs(
+    qtbot: QtBot, minilm: Path, tmp_path: Path
+) -> None:
+    one, two = tmp_path / "one.txt", tmp_path / "two.txt"
+    one.write_text("The harbour was quiet.\nA crane lifted forty green containers.\n")
+    two.write_text("Nobody trusted that number now at all.\n")
+    with sit_down(qtbot, recipe=None) as window:
+        window.take("open", [minilm])
+        settle()
+        drop(window, two, one)
+        settle()
+        assert window.drop_zone.text() == "Use these 2 texts, a line each"
+        assert window.bar.sample.maximum() == 2
+        shown = []
+        for index in range(3):
+            window.bar.sample.setValue(index)
+            settle()
+            shown.append(window.bar.text.text())
+        assert shown == [*one.read_text().splitlines(), *two.read_text().splitlines()]
+
+
+def test_images_and_texts_together_are_no_input(tmp_path: Path) -> None:
+    assert intent([tmp_path / "a.png", tmp_path / "b.txt"])[0] == "open"
 
 
 def only_permutation(page: EvidencePage) -> None:
