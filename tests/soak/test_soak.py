@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
+import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import TracebackType
 
 import pytest
 import shiboken6
+from pyqtgraph.util.garbage_collector import GarbageCollector
+from PySide6.QtCore import QMessageLogContext, QTimer, QtMsgType, qInstallMessageHandler, qWarning
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -22,11 +27,14 @@ from tests.soak.scenes import scenes
 
 GROWTH_BYTES = 50_000_000
 SEED = int(os.environ.get("GRAMSCOPE_SOAK_SEED", "0"))
+OFFSCREEN = "This plugin does not support "
+"""How Qt begins to say what a platform without a screen lacks."""
+QUIET = (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg)
 
 
 @pytest.fixture
-def failures(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Collect what the program reports that is not a sentence for the person."""
+def failures(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Collect exceptions, Qt's warnings, and what the program reports that is no sentence for the person."""
     found: list[str] = []
     told = messages.messages().post
 
@@ -35,13 +43,24 @@ def failures(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             found.append(f"{message.sentence}\n{message.detail}")
         told(message)
 
+    def raised(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
+        found.append("".join(traceback.format_exception(kind, value, trace)))
+
+    def said(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
+        if kind not in QUIET and not text.startswith(OFFSCREEN):
+            found.append(f"Qt says: {text}")
+
     monkeypatch.setattr(messages.messages(), "post", post)
-    return found
+    monkeypatch.setattr(sys, "excepthook", raised)
+    before = qInstallMessageHandler(said)
+    yield found
+    qInstallMessageHandler(before)
 
 
 @pytest.fixture
 def window(qtbot: QtBot, failures: list[str]) -> Iterator[MainWindow]:
     return_freed_memory()
+    collector = GarbageCollector()
     window = build()
     window.resize(1280, 800)
     with qtbot.waitExposed(window):
@@ -51,6 +70,7 @@ def window(qtbot: QtBot, failures: list[str]) -> Iterator[MainWindow]:
     for widget in QApplication.topLevelWidgets():
         widget.close()
     QApplication.processEvents()
+    collector.timer.stop()
     shiboken6.delete(window)
 
 
@@ -63,6 +83,7 @@ def work(
     monkey.touch("QToolButton: Sample: digits")
     qtbot.waitUntil(lambda: window.state.result is not None, timeout=PATIENCE_MS)
     monkey.sweep(patience=1.0)
+    assert not failures, "\n".join(failures)
     rests = [census(window, qtbot)]
     for _ in range(rounds):
         walk(monkey, steps, failures)
@@ -98,8 +119,7 @@ def growth(rests: Sequence[Census], of: str) -> int:
     return min(getattr(rest, of) for rest in rests[-2:]) - max(getattr(rest, of) for rest in rests[:2])
 
 
-@pytest.mark.long
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(1200)
 def test_everything_is_touched_and_nothing_leaks(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, failures: list[str]
 ) -> None:
@@ -112,6 +132,14 @@ def test_ten_thousand_random_acts(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, failures: list[str]
 ) -> None:
     work(window, qtbot, tmp_path, failures, rounds=10, steps=1000)
+
+
+def test_what_goes_wrong_is_heard(failures: list[str], qtbot: QtBot) -> None:
+    qWarning("QWidget: something amiss")
+    QTimer.singleShot(0, lambda: [][0])
+    qtbot.waitUntil(lambda: len(failures) == 2, timeout=PATIENCE_MS)
+    assert "something amiss" in failures[0]
+    assert "IndexError" in failures[1]
 
 
 def test_growth_is_what_stays() -> None:
