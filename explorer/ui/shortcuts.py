@@ -63,3 +63,12 @@ class ShortcutsPage(QDialog):
             text = command.path.removeprefix(command.menu + SEPARATOR)
             groups[command.menu].addChild(QTreeWidgetItem([text, command.keys]))
         self.list.expandAll()
+
+
+def show_shortcuts(window: QMainWindow) -> None:
+    """Show the page; one that is already open comes to the front."""
+    open_pages = [page for page in window.findChildren(ShortcutsPage) if page.isVisible()]
+    page = open_pages[0] if open_pages else ShortcutsPage(window)
+    page.show()
+    page.raise_()
+    page.activateWindow()

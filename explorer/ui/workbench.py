@@ -26,7 +26,7 @@ from explorer.ui.messages import info, report
 from explorer.ui.pages import ALL, about_page, definition_of, definition_page, symbols_page
 from explorer.ui.palette import Palette
 from explorer.ui.sessions import Sessions
-from explorer.ui.shortcuts import ShortcutsPage
+from explorer.ui.shortcuts import show_shortcuts
 from explorer.ui.tour import Tour
 from explorer.views.picture import Picture
 
@@ -269,7 +269,7 @@ class Workbench(QObject):
         add = partial(menus.add, menus.help)
         add("Help", self._help_here, Standard.HelpContents)
         add("Tour", self.tour.start)
-        add("Keyboard shortcuts", lambda: ShortcutsPage(self._window).show(), "Ctrl+/")
+        add("Keyboard shortcuts", partial(show_shortcuts, self._window), "Ctrl+/")
         menus.help.addSeparator()
         for view in self._window.explore.views:
             add(f"About “{view.title}”", partial(self.explain, view))

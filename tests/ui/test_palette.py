@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from explorer.ui.commands import commands, match
 from explorer.ui.palette import Palette
-from explorer.ui.shortcuts import ShortcutsPage
+from explorer.ui.shortcuts import ShortcutsPage, show_shortcuts
 
 Key = Qt.Key
 
@@ -149,6 +149,17 @@ def test_letters_out_of_order_do_not_match() -> None:
     assert match("xyz", "Export") == 0
     assert match("export zzz", "Export") == 0
     assert match("", "Export") > 0
+
+
+def test_the_shortcuts_page_opens_once_at_a_time(qtbot: QtBot, window: Window) -> None:
+    show_shortcuts(window)
+    show_shortcuts(window)
+    (page,) = window.findChildren(ShortcutsPage)
+    page.close()
+    show_shortcuts(window)
+    (again,) = (found for found in window.findChildren(ShortcutsPage) if found.isVisible())
+    assert again is not page
+    again.close()
 
 
 def test_the_shortcuts_page_lists_what_has_keys(qtbot: QtBot, window: Window) -> None:
