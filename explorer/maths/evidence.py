@@ -42,8 +42,8 @@ class Evidence:
         "keys" and "standardised": `log10_values` (R, r) of the Gram matrix, NaN under the tolerance, and by
         head (R,) the `rank`, `log10_largest`, `share_1` and `share_3` of the trace, and `participation`.
     gamma : dict of str to dict of str to ndarray, shape (R, Dv)
-        "learned" (columns â = g V) and "eigenvectors" (a check of the solver): the fields of
-        `GammaStatistics` by column.
+        "learned" (columns â = g V) and "eigenvectors" (a check of the solver, NaN under the tolerance): the
+        fields of `GammaStatistics` by column.
     projections : dict of str to ndarray, shape (Hq,)
         log₁₀ of the mean of ‖φ(q)‖² (`log10_phi`), of ‖h‖² on the true axes (`log10_projection`) and of
         the learned output (`log10_output`); of the errors in both forms (`log10_error_axes`,
@@ -121,7 +121,8 @@ def measure_heads(q: Tensor, k: Tensor, v: Tensor, output: Tensor, scale: float)
     target = prescribed(gram, pairs, v.shape[-1])
     normal = key_gram(standardised(k), scale)
     leading = pairs.leading(v.shape[-1])
-    learned, solver = _gamma(gram, v, leading.vectors)
+    above = leading.values > gram.tolerance[..., None]
+    learned, solver = _gamma(gram, v, leading.vectors * above[..., None, :])
     measures = linear_measures(v, target) | direct_measures(v, target) | gamma_measures(learned)
     projections, norms = _projections(q, gram, leading, output)
     evidence = Evidence(

@@ -111,7 +111,7 @@ def _conclusion(
             "Nothing can be said over heads: one head is no distribution. Its own verdict says what there is."
         )
     if shuffled == "unknown":
-        return f"Nothing can be said yet: against shuffled tokens, {_why_unknown(permutation)}."
+        return f"Nothing can be said of overlap yet: against shuffled tokens, {_why_unknown(permutation)}."
     clearly = "not clearly more" if permutation.leaning else "no more"
     if shuffled == "below":
         return (
@@ -169,16 +169,20 @@ def _by_other_measures(
         if null not in overlap or overlap[null].standing == "above":
             continue
         best: dict[str, tuple[float, str]] = {}
+        families = set()
         for key, found in others.get(null, {}).items():
+            label = BY_KEY[key].label
+            family = label.split(",")[0]
+            if key != "overlap":
+                families.add(family)
             if found.standing == "above":
-                label = BY_KEY[key].label
                 z = found.mean_z if isinstance(found, Spread) else found.z
-                family = label.split(",")[0]
                 best[family] = max(best.get(family, (z, label)), (z, label))
         if best:
             mean = "mean " if isinstance(overlap[null], Spread) else ""
             listed = "; ".join(f"{label}, {mean}z = {number(z)}" for z, label in best.values())
-            parts.append(f"than {NULL_BY_KEY[null].short} ({listed})")
+            count = f"{len(best)} of {len(families)}"
+            parts.append(f"than {NULL_BY_KEY[null].short} ({count}: {listed})")
     return [f"By other measures {subject} closer to V* {' and '.join(parts)}."] if parts else []
 
 
@@ -253,7 +257,7 @@ def _power(spread: Spread) -> str:
     """Say what so few draws could not have found, where there are heads that they may have missed."""
     sides = (spread.at_floor, spread.discoveries), (spread.at_floor_below, spread.discoveries_below)
     missed = any(beyond and not found for beyond, found in sides)
-    if spread.together <= 1 or not (missed or not any(found for _, found in sides)):
+    if spread.constant or spread.together <= 1 or not (missed or not any(found for _, found in sides)):
         return ""
     if spread.together > spread.heads:
         return f" ({spread.draws} draws can find none)"

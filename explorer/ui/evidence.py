@@ -388,7 +388,7 @@ def verdict_text(findings: Findings | None, params: Params) -> str:
     *parts, conclusion = findings.sentences
     heads = len(findings.whole.heads())
     so_far = "" if findings.complete else f"So far, {heads} heads: "
-    cells = [f"{strong(escape(so_far + conclusion))} {escape(' '.join(parts))}"]
+    cells = [f"{strong(escape(so_far + conclusion))} {escape(' '.join(parts + findings.whole.notes()))}"]
     own = findings.verdict_of(params.layer, params.head)
     if own:
         first = "" if findings.whole.samples == 1 else ", on the first input"

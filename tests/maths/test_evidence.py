@@ -90,6 +90,13 @@ def test_the_eigenvectors_pass_their_own_gamma_test() -> None:
     assert found.gamma["learned"]["relative_mean"].min() > 0.1
 
 
+def test_eigenvectors_under_the_tolerance_are_not_tested() -> None:
+    found = measured(random(1, 9, 12), random(1, 9, 12, seed=1), random(1, 9, 12, seed=2))
+    spread, rank = found.gamma["eigenvectors"]["relative_mean"][0], int(found.spectra["keys"]["rank"][0])
+    assert rank == 8
+    assert np.isfinite(spread[:rank]).all() and np.isnan(spread[rank:]).all()
+
+
 @pytest.mark.parametrize("factor", [1e-3, 1.0, 10.0, 100.0])
 def test_no_size_of_keys_gives_anything_but_numbers(factor: float) -> None:
     q, k, v = random(2, 20, 6), random(2, 20, 6, seed=1) * factor, random(2, 20, 6, seed=2)
