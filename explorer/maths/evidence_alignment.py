@@ -247,7 +247,10 @@ def cosines(values: Tensor, star: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _unit_rows(x: Tensor) -> Tensor:
-    return x / x.norm(dim=-1, keepdim=True).clamp(min=torch.finfo(x.dtype).tiny)
+    """Scale rows to length 1, however short they are: the squares of the shortest of V* are no numbers."""
+    tiny = torch.finfo(x.dtype).tiny
+    rows = x / x.abs().amax(-1, keepdim=True).clamp(min=tiny)
+    return rows / rows.norm(dim=-1, keepdim=True).clamp(min=tiny)
 
 
 def relative_errors(values: Tensor, star: Tensor, log_size: Tensor) -> dict[str, Tensor]:

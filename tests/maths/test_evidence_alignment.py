@@ -12,6 +12,7 @@ from explorer.maths.evidence_alignment import (
     SCALINGS,
     Target,
     column_basis,
+    cosines,
     costly_measures,
     linear_measures,
     rbf_kernel,
@@ -182,6 +183,13 @@ def test_the_median_is_of_all_distances_that_are_not_zero_however_long_other_row
 def test_what_all_rows_share_costs_the_distances_no_digits() -> None:
     x = random(30, 4)
     assert torch.allclose(rbf_kernel(x + 1e6), rbf_kernel(x), atol=1e-8)
+
+
+def test_a_cosine_is_one_however_short_the_rows() -> None:
+    values, star = random(9, 4, seed=1), random(9, 4, seed=2)
+    decades = torch.logspace(0, -300, 9, dtype=torch.float64)[:, None]
+    for short, plain in zip(cosines(values, star * decades), cosines(values, star), strict=True):
+        assert float(short) == pytest.approx(float(plain), rel=1e-12)
 
 
 def test_keys_that_occur_twice_are_no_distance() -> None:
