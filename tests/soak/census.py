@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 from PySide6.QtCore import QEvent, QTimer
 from PySide6.QtGui import QPixmapCache
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from explorer.commands.smoke import at_rest
@@ -53,8 +53,6 @@ def return_freed_memory() -> None:
 def census(window: MainWindow, qtbot: QtBot) -> Census:
     """Go back to the sample in a window of the first size, let everything end, and count."""
     parts.close_dialogs()
-    for bar in [*window.messages.bars]:
-        bar.closed.emit()
     window.resize(1280, 800)
     window.pages.show_page(0)
     window.opener.open_sample()
@@ -62,6 +60,10 @@ def census(window: MainWindow, qtbot: QtBot) -> Census:
     window.state.update(device="auto")
     qtbot.waitUntil(lambda: at_rest(window), timeout=PATIENCE_MS)
     _wait_for_timers(window)
+    for dialog in window.findChildren(QDialog):
+        dialog.close()
+    for bar in [*window.messages.bars]:
+        bar.closed.emit()
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     QPixmapCache.clear()
     gc.collect()

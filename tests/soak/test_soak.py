@@ -100,7 +100,7 @@ def work(
     assert growth(rests, "memory") < GROWTH_BYTES
     assert growth(rests, "threads") <= 0
     assert growth(rests, "timers") <= 0
-    assert growth(rests, "widgets") <= 40
+    assert growth(rests, "widgets") <= 5
     assert growth(rests, "windows") <= 10
 
 
