@@ -98,6 +98,7 @@ class View(Picture):
         self.draw(result)
         self.mark(self.rows(self.state.selection))
         self.show_picture()
+        self.read_again()
 
     def show_nothing(self, sentence: str, action: QAction | None = None) -> None:
         """Show a sentence in place of the picture, and a button for `action` where there is one."""
@@ -117,6 +118,7 @@ class View(Picture):
         """Mark the tokens at these places of the input."""
         if self.result is not None:
             self.mark(self.rows(selection))
+            self.read_again()
 
     # What subclasses share.
 

@@ -12,6 +12,11 @@ from explorer.ui.theme import AXIS_PX, GRID, font, scheme
 class Canvas(pg.GraphicsLayoutWidget):
     """A graphics layout in the scheme's background.
 
+    Attributes
+    ----------
+    said_at : QPointF
+        The point of the scene that the label is about.
+
     Signals
     -------
     left()
@@ -44,6 +49,7 @@ class Canvas(pg.GraphicsLayoutWidget):
 
     def say(self, text: str, at: QPointF) -> None:
         """Show `text` beside the point `at` of the scene, inside the canvas; an empty one hides the label."""
+        self.said_at = at
         self.reading.setVisible(bool(text))
         if not text:
             return

@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF
 from explorer.views.plot import Plot
 from explorer.views.words import figure
 
-WIDTH = 10
+WIDTH, FIGURES = 10, 56
 
 
 class ColorBar(Plot):
@@ -23,9 +23,13 @@ class ColorBar(Plot):
         self._shown: tuple[object, object] = (None, None)
         self.image = pg.ImageItem(np.arange(256, dtype=np.uint8)[:, None], levels=(0, 255))
         self.addItem(self.image)
-        self.setFixedWidth(WIDTH + 56)
-        self.getAxis("right").setWidth(56)
+        self.make_room(True)
+        self.getAxis("right").setWidth(FIGURES)
         self.getAxis("right").setStyle(hideOverlappingLabels=False)  # those at the ends stand out by half
+
+    def make_room(self, room: bool) -> None:
+        """Take the place of a bar with its figures, shown or not; or none."""
+        self.setFixedWidth(WIDTH + FIGURES if room else 0)
 
     def show_levels(self, levels: tuple[float, float], colours: pg.ColorMap) -> None:
         """Show `colours` over `levels`, with figures at the ends and in the middle."""

@@ -204,6 +204,11 @@ class Picture(QWidget):
         for plot in self.plot_items:
             plot.fit()
 
+    def read_again(self) -> None:
+        """Let the label beside the pointer say what lies there now."""
+        if self.canvas.reading.isVisible():
+            self._hover(self.canvas.said_at)
+
     def _hover(self, at: QPointF) -> None:
         self.canvas.say(self.reading_at(at) if self.result is not None else "", at)
 

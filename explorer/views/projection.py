@@ -38,7 +38,7 @@ from explorer.views.points import Points, join, nearest
 from explorer.views.rotation import PER_PIXEL, STEP, Rotation, ball
 from explorer.views.strip import Part, Strip
 from explorer.views.triad import Triad
-from explorer.views.words import figure, full_name, percent, short_names, subscript
+from explorer.views.words import figure, full_name, percent, short_names, subscript, superscript
 
 Array = NDArray[np.float64]
 TURNS = {
@@ -253,6 +253,7 @@ class ProjectionView(View):
         """Fill queries and keys as chosen, and return what the strip has to say of it."""
         what = str(self._chooser.colour.currentData())
         self._colours = colouring.named(result, what, rows)
+        self._bar.make_room(what not in ("plain", "kind"))
         self._bar.setVisible(self._colours is not None)
         if self._colours is not None:
             self._bar.show_levels(self._colours.levels, self._colours.colours)
@@ -306,7 +307,9 @@ class ProjectionView(View):
         if row < 0:
             return ""
         number = "" if self._colours is None else f"; {self._colours.reading(row)}"
-        return f"{what} {full_name(self.result, row)}: {', '.join(map(figure, place))}{number}"
+        power = round(self._shown.log10_unit)
+        unit = f" (×10{superscript(power)})" if power else ""
+        return f"{what} {full_name(self.result, row)}: {', '.join(map(figure, place))}{unit}{number}"
 
     def mark(self, rows: NDArray[np.int64]) -> None:
         """Ring the selected tokens, and colour all as the selection asks."""

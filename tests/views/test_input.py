@@ -49,6 +49,15 @@ def test_the_colours_are_the_row_of_the_selected_query(shown):
     assert "Aᵢⱼ" in view._strip.text
 
 
+def test_the_label_under_the_pointer_follows_a_click(shown):
+    view = shown(InputView, factory.text())
+    place = word(view, 3)
+    view._hover(place)
+    before = view.canvas.reading.text()
+    click(view, place)
+    assert view.canvas.reading.text() == view.reading_at(place) != before
+
+
 def test_several_queries_give_their_mean_and_none_that_of_all(shown):
     result = factory.text()
     view = shown(InputView, result)

@@ -37,6 +37,8 @@ def test_unit_is_a_whole_power_of_ten_and_the_numbers_follow(shown):
     assert np.allclose(view._queries.getData()[0] * 1e-4, made.projection.queries[:, 0] * 10**-3.4)
     names, columns = view.table()
     assert names[3] == "query on u1 (1e-4)"
+    where = at(view.plot, *view._shown.queries[3])
+    assert view.reading_at(where).endswith("(×10⁻⁴)")
     assert np.allclose(columns[3] * 1e-4, made.projection.queries[:, 0] * 10**-3.4)
 
 
@@ -274,8 +276,11 @@ def test_colours_are_numbers_with_a_bar(name, shown):
     assert view._colours.symbol in view._strip.text
     assert len({brush.color().name() for brush in view._queries.data["brush"]}) > 3
     assert view._colours.symbol in view.reading_at(at(view.plot, *result.projection.queries[3]))
+    QTest.qWait(20)
+    narrow = view.plot.width()
     choose(view, "plain")
-    assert not view._bar.isVisible()
+    QTest.qWait(20)
+    assert not view._bar.isVisible() and view.plot.width() > narrow + 50
 
 
 def test_kinds_have_symbols_of_their_own_and_a_legend(shown):
