@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QImage
 
 from explorer.errors import GramscopeError
 from explorer.settings import atomic_write
-from explorer.ui.exporting.figure import About, Figure, Numbers, Panel
+from explorer.ui.exporting.figure import About, Figure, Numbers, Panel, rows_of
 from explorer.ui.exporting.numbers import count, encode
 from explorer.ui.exporting.pdf import pdf
 from explorer.ui.exporting.raster import image, png
@@ -121,8 +121,8 @@ def default_figure(views: Sequence[Picture]) -> Figure:
     """Return a size that suits as many panels: one column of a paper for one, its full width for more."""
     if len(views) == 1:
         return Figure(width_mm=120.0, height_mm=90.0, columns=1)
-    rows = -(-len(views) // 2)
-    return Figure(width_mm=240.0, height_mm=90.0 * rows)
+    rows = rows_of([view.wide for view in views], 2)
+    return Figure(width_mm=240.0, height_mm=90.0 * len(rows))
 
 
 def _shown(views: Sequence[Picture]) -> list[Picture]:
@@ -133,7 +133,7 @@ def _shown(views: Sequence[Picture]) -> list[Picture]:
 
 
 def _panels(views: list[Picture], figure: Figure) -> list[Panel]:
-    return [Panel(view.canvas.ci, view.title if figure.titles else "") for view in views]
+    return [Panel(view.canvas.ci, view.title if figure.titles else "", view.wide) for view in views]
 
 
 def _about(views: list[Picture]) -> About:

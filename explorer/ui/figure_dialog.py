@@ -96,7 +96,7 @@ class FigureDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._views = [view for view in views if view.result is not None]
         self.boxes = [self._box(view, view in chosen) for view in self._views]
-        self.form = FigureForm(len(self.chosen()))
+        self.form = FigureForm(self._wide())
         self.preview = Preview()
         self.caption = QPlainTextEdit()
         self.caption.setAccessibleName("Caption")
@@ -112,6 +112,9 @@ class FigureDialog(QDialog):
     def chosen(self) -> list[Picture]:
         """Return the panels that are in the figure."""
         return [view for view, box in zip(self._views, self.boxes, strict=True) if box.isChecked()]
+
+    def _wide(self) -> list[bool]:
+        return [view.wide for view in self.chosen()]
 
     def draw(self) -> None:
         """Draw the figure as it is chosen now, and write its caption."""
@@ -152,7 +155,7 @@ class FigureDialog(QDialog):
     def _box(self, view: Picture, on: bool) -> QCheckBox:
         box = QCheckBox(view.title)
         box.setChecked(on)
-        box.toggled.connect(lambda: self.form.set_panels(len(self.chosen())))
+        box.toggled.connect(lambda: self.form.set_panels(self._wide()))
         return box
 
     def _lay_out(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import Literal, get_args
@@ -74,9 +75,9 @@ class FigureForm(QWidget):
 
     changed = Signal()
 
-    def __init__(self, panels: int) -> None:
+    def __init__(self, wide: Sequence[bool]) -> None:
         super().__init__()
-        self._panels = panels
+        self._wide = wide
         self.preset = _choice(SIZES, "A column of a journal, a page's full width, a slide, or your own.")
         self.kind = _choice(
             FORMATS, "PNG: pixels. SVG, PDF: shapes and text that other programs edit. CSV, JSON: numbers."
@@ -105,7 +106,7 @@ class FigureForm(QWidget):
             form.addRow(text, field)
         form.addRow("", self.titles)
         self._show(remembered())
-        self.set_panels(panels)
+        self.set_panels(wide)
         self.preset.currentIndexChanged.connect(self._take_preset)
         for spin in (self.wide, self.high, self.dpi, self.font_size, self.columns):
             spin.valueChanged.connect(self._leave_preset)
@@ -127,9 +128,9 @@ class FigureForm(QWidget):
             titles=self.titles.isChecked(),
         )
 
-    def set_panels(self, panels: int) -> None:
-        """Fit a preset to another number of panels."""
-        self._panels = panels
+    def set_panels(self, wide: Sequence[bool]) -> None:
+        """Fit a preset to other panels, each wide or not."""
+        self._wide = wide
         self._take_preset()
 
     def remember(self) -> None:
@@ -156,7 +157,7 @@ class FigureForm(QWidget):
     def _take_preset(self) -> None:
         size = SIZES[self.preset.currentIndex()]
         if size in PRESETS:
-            self._show_figure(preset_figure(size, self._panels))
+            self._show_figure(preset_figure(size, self._wide))
         self.changed.emit()
 
     def _leave_preset(self) -> None:

@@ -102,7 +102,6 @@ class AnswerBars(Plot):
             ticks = [(float(row), self._label(bars, row)) for row in range(len(bars.names))]
         self._path.setPath(path)
         self.set_ticks("left", ticks)
-        self.set_ticks("bottom", _scale(lowest, bars is None or bars.shares))
         self._rows, self._lowest = max(rows, FEWEST), lowest
         self._make_room()
         self._write(bars)
@@ -112,6 +111,11 @@ class AnswerBars(Plot):
         width = max(self.vb.width(), 2 * FIGURE)
         right = self._lowest + (1 - self._lowest) * width / (width - FIGURE)
         self.settle((self._lowest, right), (-0.6, self._rows - 0.4))
+        ticks = _scale(self._lowest, self.shown is None or self.shown.shares)
+        unit = width / (right - self._lowest)
+        self.set_ticks(
+            "bottom", ticks if (ticks[1][0] - ticks[0][0]) * unit >= FIGURE else ticks[:: len(ticks) - 1]
+        )
 
     def _write(self, bars: Bars | None) -> None:
         """Put each figure behind its bar."""

@@ -60,6 +60,7 @@ class CompareMaps(CompareView):
     """Three maps in a row, zoomed together where they have the same tokens."""
 
     name = "compare-maps"
+    wide = True
     title = "Maps beside each other"
     help = (
         "Left the pinned map, in the middle the present one, in one scale where they are of one kind; right "

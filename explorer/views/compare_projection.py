@@ -58,6 +58,7 @@ class CompareProjection(CompareView):
     """Two planes; where the clean keys are the same, one scale, and the pinned behind the present."""
 
     name = "compare-projection"
+    wide = True
     title = "Projections beside each other"
     help = (
         "Left the pinned queries, right the present ones, each as attention over its keys returns them with "

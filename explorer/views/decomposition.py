@@ -34,6 +34,7 @@ class DecompositionView(View):
     """
 
     name = "decomposition"
+    wide = True
     title = "K ≈ L + S"
     help = (
         "Tokens to the right, features downwards, in the keys' own units. Left, the truth: what was added "

@@ -49,6 +49,8 @@ class Picture(QWidget):
         Identifier (for sessions, the command line and file names), and what the header says.
     help : str
         Definition, how to read it, how not to, with the source.
+    wide : bool
+        Whether it is several plots side by side, and takes a row of a figure for itself.
     result : object or None
         What is drawn; None while nothing is.
     canvas : Canvas
@@ -64,6 +66,7 @@ class Picture(QWidget):
     name: ClassVar[str]
     title: ClassVar[str]
     help: ClassVar[str]
+    wide: ClassVar[bool] = False
 
     option_changed = Signal(dict)
 

@@ -53,6 +53,7 @@ class PredictionsView(Picture):
     """Four columns of bars, and above them what was asked and what the comparison is worth."""
 
     name = "predictions"
+    wide = True
     title = "What the model says"
     help = (
         "The same question to the model four times: with softmax and with the attention chosen above in the "

@@ -33,7 +33,7 @@ TABLE = (["x", "name"], [np.array([0.1, np.nan]), ["a", "b, c"]])
 def stub(picture: Picture, table: Any = TABLE) -> Any:
     provenance = Provenance("digits", asdict(Params(level=0.08)), "float64 on CPU")
     return Stub(
-        canvas=picture.widget, title="Outputs", result=True, table=lambda: table,
+        canvas=picture.widget, title="Outputs", wide=False, result=True, table=lambda: table,
         provenance=lambda: provenance,
     )  # fmt: skip
 

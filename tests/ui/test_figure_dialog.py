@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
 from explorer.settings import settings
+from explorer.ui.exporting.figure import Panel, rows_of
 from explorer.ui.exporting.presets import preset_figure
 from explorer.ui.figure_dialog import FigureDialog
 from explorer.ui.figure_form import KEY, SIZES, Choices, remembered
@@ -87,7 +88,7 @@ def test_a_preset_sets_the_fields(
 
 
 def test_a_column_grows_with_its_panels_as_far_as_a_page() -> None:
-    heights = [preset_figure("one column", panels).height_mm for panels in (1, 2, 3, 6)]
+    heights = [preset_figure("one column", [False] * panels).height_mm for panels in (1, 2, 3, 6)]
     assert heights == [62, 124, 186, 234]
 
 
@@ -161,6 +162,27 @@ def test_with_nothing_to_show_there_is_no_dialog(qtbot: QtBot) -> None:
         press(qtbot, Qt.Key.Key_E, CTRL)
         assert window.findChild(FigureDialog) is None
         assert any("no picture to export" in sentence for sentence in sentences(window))
+
+
+@pytest.mark.parametrize(
+    ("wide", "rows"),
+    [
+        ((False, False, True, False), [[0, 1], [2], [3]]),
+        ((True, False, False, False), [[0], [1, 2], [3]]),
+        ((True, True), [[0], [1]]),
+    ],
+)
+def test_several_plots_side_by_side_have_a_row_for_themselves(
+    wide: tuple[bool, ...], rows: list[list[int]], qtbot: QtBot, window: MainWindow
+) -> None:
+    assert rows_of(wide, 2) == rows
+    assert preset_figure("two columns", wide).height_mm == 66 * len(rows)
+    views = window.explore.views[: len(wide)]
+    panels = [Panel(view.canvas.ci, view.title, each) for view, each in zip(views, wide, strict=True)]
+    places = [picture for _, picture in preset_figure("two columns", wide).cells(panels)]
+    for row in rows:
+        assert len({places[i].top() for i in row}) == 1
+        assert [places[i].width() > 400 for i in row] == [wide[i] for i in row]
 
 
 @pytest.mark.parametrize("kept", ["{", '{"dpi": 1e9}', '{"paper": "green"}', "[]"])

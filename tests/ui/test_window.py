@@ -279,3 +279,15 @@ def test_a_file_of_lines_offers_each(window: MainWindow, tmp_path: Path) -> None
     assert window.bar.sample.isVisible() and window.bar.sample.maximum() == 2
     window.menus.actions["Next input"].trigger()
     assert window.state.params.input.index == 1
+
+
+def test_what_does_not_fit_in_memory_is_said_and_the_picture_stays(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = window.state.result
+    monkeypatch.setattr("explorer.models.memory.free_bytes", lambda device: 10**8)
+    window.explore.controls.recipe_box.button.click()
+    window.explore.controls.recipe.fields["tokens"].setValue(4096)
+    settle()
+    assert any("4,096 tokens" in said and "memory" in said for said in sentences(window)), sentences(window)
+    assert window.state.result is shown

@@ -122,6 +122,15 @@ def test_a_bar_has_its_value_and_says_it_under_the_pointer(view, qtbot):
         assert ("contaminated" in reading, "RPC" in reading) == case
 
 
+@pytest.mark.parametrize(("width", "shown"), [(1000, ["0", "50 %", "100 %"]), (480, ["0", "100 %"])])
+def test_shares_keep_apart_where_it_is_narrow(view, qtbot, width, shown):
+    view.show_answers(classes(), "rpc", FROM)
+    view.resize(width, 340)
+    settle(qtbot)
+    for column in view.columns:
+        assert [text for _, text in column.getAxis("bottom")._tickLevels[0]] == shown
+
+
 def test_what_is_not_asked_yet_says_so(view):
     view.show_answers(classes(CASES[:2]), "rpc", FROM)
     assert "raise the level" in view._strips[2].text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,10 +30,23 @@ class Panel:
         A plot or a layout of plots, in a scene of its own.
     title : str
         Drawn above it; empty: none.
+    wide : bool
+        Whether it takes a whole row.
     """
 
     item: QGraphicsWidget
     title: str = ""
+    wide: bool = False
+
+
+def rows_of(wide: Sequence[bool], columns: int) -> list[list[int]]:
+    """Return the panels of each row, in order: `columns` side by side, but a wide one alone."""
+    rows: list[list[int]] = []
+    for index, alone in enumerate(wide):
+        if not rows or alone or len(rows[-1]) == columns or wide[rows[-1][0]]:
+            rows.append([])
+        rows[-1].append(index)
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +101,18 @@ class Figure:
     def cells(self, panels: list[Panel]) -> list[tuple[QRectF, QRectF]]:
         """Return, for each panel, the places of its title and of its picture, in the layout's pixels."""
         columns = min(self.columns, len(panels))
-        rows = -(-len(panels) // columns)
-        width = (self.size.width() - 2 * MARGIN - (columns - 1) * GAP) / columns
-        height = (self.size.height() - 2 * MARGIN - (rows - 1) * GAP) / rows
+        rows = rows_of([panel.wide for panel in panels], columns)
+        whole = self.size.width() - 2 * MARGIN
+        narrow = (whole - (columns - 1) * GAP) / columns
+        height = (self.size.height() - 2 * MARGIN - (len(rows) - 1) * GAP) / len(rows)
         above = TITLE if any(panel.title for panel in panels) else 0
         places = []
-        for index in range(len(panels)):
-            row, column = divmod(index, columns)
-            left, top = MARGIN + column * (width + GAP), MARGIN + row * (height + GAP)
-            places.append((QRectF(left, top, width, above), QRectF(left, top + above, width, height - above)))
+        for row, indices in enumerate(rows):
+            for column, index in enumerate(indices):
+                width = whole if panels[index].wide else narrow
+                left, top = MARGIN + column * (width + GAP), MARGIN + row * (height + GAP)
+                picture = QRectF(left, top + above, width, height - above)
+                places.append((QRectF(left, top, width, above), picture))
         return places
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from explorer.ui.exporting.figure import Figure
+from explorer.ui.exporting.figure import Figure, rows_of
 
 Preset = Literal["one column", "two columns", "slide"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
@@ -41,15 +42,15 @@ _PAGES: dict[Preset, Page] = {
 }
 
 
-def preset_figure(preset: Preset, panels: int, like: Figure | None = None) -> Figure:
-    """Return the figure of a preset for so many panels; colours and titles are those of `like`.
+def preset_figure(preset: Preset, wide: Sequence[bool], like: Figure | None = None) -> Figure:
+    """Return the figure of a preset for panels, each wide or not; colours and titles are those of `like`.
 
     A column is 89 mm and a page 183 mm wide, as in many journals; type is 6 to 7 pt, the least that they
     print. A slide is 13⅓ × 7½ inches.
     """
     page = _PAGES[preset]
-    columns = min(page.columns, max(panels, 1))
-    rows = -(-max(panels, 1) // columns)
+    columns = min(page.columns, max(len(wide), 1))
+    rows = max(len(rows_of(wide, columns)), 1)
     height = min(page.row_mm * rows, page.height_mm) if page.row_mm else page.height_mm
     return replace(
         like or Figure(),
