@@ -105,7 +105,7 @@ class Outputs(View):
             if settles:
                 plot.rest()
         self._strip.say(
-            verdict(result), *(Part(curve_name(name, result), line=curve_pen(name)) for name in shown)
+            *verdict(result), *(Part(curve_name(name, result), line=curve_pen(name)) for name in shown)
         )
         self._pursuit_strip.say(*_pursuit(result))
         self._ask(result)
@@ -189,14 +189,13 @@ class Outputs(View):
         return names, columns
 
 
-def verdict(result: Result) -> str:
-    """Say when RPC becomes worse than softmax for good, or how far the curves are."""
-    curves, p = result.curves, result.params
+def verdict(result: Result) -> tuple[str, ...]:
+    """Say when RPC becomes worse than softmax for good, and where that shows nothing."""
     if result.errors is not None and result.pursuit is None:
-        return "RPC is not defined for this head"
-    if curves is None:
-        return "computing the curves"
-    return f"{_fate(curves, p)}{_flattery(curves)}"
+        return ("RPC is not defined for this head",)
+    if result.curves is None:
+        return ("computing the curves",)
+    return _fate(result.curves, result.params), *_flattery(result.curves)
 
 
 def _fate(curves: Curves, p: Params) -> str:
@@ -217,12 +216,12 @@ def _fate(curves: Curves, p: Params) -> str:
     return f"▼ breakdown {level_in_words(curves.breakdown, p)}"
 
 
-def _flattery(curves: Curves) -> str:
+def _flattery(curves: Curves) -> list[str]:
     """Say where moving less shows nothing: RPC's output is no nearer to softmax's than what never moves."""
     ahead = curves.outcome in ("never", "at a level") and bool(curves.mean["softmax"].any())
     if not ahead or (curves.mean["rpc_to_softmax"] < curves.mean["uniform"]).any():
-        return ""
-    return "; flatters: never nearer to clean softmax than the values' mean"
+        return []
+    return ["flatters: never nearer to clean softmax than the values' mean"]
 
 
 def curve_name(name: str, result: Result) -> str:

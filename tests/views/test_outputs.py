@@ -15,7 +15,7 @@ from tests.views.pointer import at, click
 
 
 def told(result, **changes):
-    return verdict(replace(result, curves=replace(result.curves, **changes)))
+    return "; ".join(verdict(replace(result, curves=replace(result.curves, **changes))))
 
 
 def test_curves_are_the_means(shown):
@@ -45,18 +45,18 @@ def test_the_legend_names_convention_and_penalty():
 
 def test_breakdown_in_words():
     result = factory.text()
-    assert verdict(result) == "▼ breakdown 22 %"
+    assert verdict(result) == ("▼ breakdown 22 %",)
     assert told(result, outcome="at once", breakdown=0.0) == "RPC is worse at once"
     never = {"outcome": "never", "breakdown": None}
     assert told(result, **never, crossings=()) == "RPC never becomes worse up to 50 %"
     assert told(result, **never, crossings=(0.01, 0.049)) == "no breakdown: RPC is worse only below 4.9 %"
-    assert verdict(replace(result, curves=None)) == "computing the curves"
+    assert verdict(replace(result, curves=None)) == ("computing the curves",)
     growing = replace(result, final=False)
     assert told(growing, outcome="unknown", breakdown=None, seeds=2) == "curves: seed 2 of 5"
     assert told(result, outcome="unknown", breakdown=None) == "no breakdown can be named"
-    assert verdict(replace(result, pursuit=None)) == "RPC is not defined for this head"
+    assert verdict(replace(result, pursuit=None)) == ("RPC is not defined for this head",)
     noise = replace(result, params=Params(contamination="gaussian"))
-    assert verdict(noise) == "▼ breakdown 0.22 deviations"
+    assert verdict(noise) == ("▼ breakdown 0.22 deviations",)
 
 
 def test_breakdown_and_crossings_are_marked_where_the_curves_cross(shown):
@@ -200,3 +200,13 @@ def test_tokens_that_nothing_hit_move_with_a_contaminated_input(shown):
     view = shown(Outputs, result)
     np.testing.assert_array_equal(view._residuals.values[1], result.pursuit.residuals)
     assert result.is_moved and not replace(result, params=Params(level=0.3)).is_moved
+
+
+def test_the_caution_is_a_phrase_of_its_own_that_is_not_cut(shown):
+    result = factory.synthetic()
+    far = {**result.curves.mean, "rpc_to_softmax": result.curves.mean["uniform"] + 1}
+    curves = replace(result.curves, mean=far, outcome="never", breakdown=None, crossings=())
+    view = shown(Outputs, replace(result, curves=curves), size=(500, 330))
+    fate, caution = view._strip.parts[:2]
+    assert fate.text.startswith("RPC never") and caution.text.startswith("flatters: ")
+    assert view._strip._places[1].x() == 0 and view._strip._places[1].y() > view._strip._places[0].y()
