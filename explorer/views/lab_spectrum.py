@@ -23,6 +23,8 @@ from explorer.views.words import figure, subscript
 
 FIXED = (*IN_CONTEXT, "rows", "covariance")
 """Families whose spectrum is not for the hand."""
+ROUND = 0.15
+"""Of the height, above and below the singular values: their rings are whole."""
 
 
 class EigenvalueView(LabView):
@@ -101,7 +103,8 @@ class EigenvalueView(LabView):
         if not self.held:
             self._raise(values, data.family not in FIXED)
             self.plot.settle(across, up_from_zero(values))
-            self._below.settle(across, up_from_zero(found, wanted[wanted < 50], np.array([1.0])))
+            high = up_from_zero(found, wanted[wanted < 50], np.array([1.0]), pad=ROUND)[1]
+            self._below.settle(across, (-ROUND * high, high))
             self._say(snapshot, values, len(wanted) > 0)
         for plot in self.plot_items:
             plot.set_ticks("bottom", ticks(len(values)))
