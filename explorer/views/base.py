@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtCore import QPointF, Qt, Signal
 
 from explorer.params import Params
 from explorer.result import Result
@@ -49,9 +48,6 @@ class View(Picture):
         super().__init__()
         self.state = state
         self.result: Result | None = None
-        self._subject: tuple[Any, ...] = ()
-        self._rest = QTimer(self, interval=100)
-        self._rest.timeout.connect(self._settle_at_rest)
         self.furnish(NOTHING_YET)
         self._connect()
         if state.result is not None:
@@ -100,11 +96,6 @@ class View(Picture):
         self.show_picture()
         self.read_again()
 
-    def show_nothing(self, sentence: str, action: QAction | None = None) -> None:
-        """Show a sentence in place of the picture, and a button for `action` where there is one."""
-        super().show_nothing(sentence, action)
-        self._subject = ()
-
     def provenance(self) -> Provenance:
         """Return the result's source and parameters."""
         assert self.result is not None
@@ -131,30 +122,19 @@ class View(Picture):
     def settles(self, result: Result, *also: object) -> bool:
         """Return whether ranges may move now: no button is held, or the picture is of something else.
 
-        While a button is held the picture is drawn again soon after its release.
-
         Parameters
         ----------
         also : objects
             What else makes it another picture.
         """
         p = result.params
-        subject = (result.source, p.layer, p.head, p.input, result.query, len(result.positions), *also)
-        changed, self._subject = subject != self._subject, subject
-        held = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
-        if held:
-            self._rest.start()
-        return changed or not held
+        place = (result.source, p.layer, p.head, p.input, result.query, len(result.positions))
+        return self.may_move(*place, *also)
 
     def redraw(self) -> None:
         """Draw the same result again, after one of the panel's own choices changed."""
         if self.result is not None:
             self.show_result(self.result)
-
-    def _settle_at_rest(self) -> None:
-        if QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton:
-            self._rest.stop()
-            self.redraw()
 
     def _click(self, event: Any) -> None:
         if self.result is None or event.button() != Qt.MouseButton.LeftButton:

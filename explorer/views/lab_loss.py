@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, Qt
 from explorer.lab.setting import IN_CONTEXT, Setting
 from explorer.lab.snapshot import Snapshot
 from explorer.ui.theme import pen, scheme
-from explorer.views.lab_view import COLOURS, LabView, curve, is_dragging, nearest_step, steps_range
+from explorer.views.lab_view import COLOURS, LabView, curve, nearest_step, steps_range
 from explorer.views.picture import Table
 from explorer.views.plot import Plot, span
 from explorer.views.strip import Part, Strip
@@ -59,7 +59,7 @@ class LossView(LabView):
             line.setVisible(value is not None)
             if value is not None:
                 line.setPos(value)
-        if not is_dragging():
+        if self.settles(snapshot):
             self.plot.settle(steps_range(curves.steps), span(curves.loss, include=tuple(known)))
         last = curves.loss[-1]
         count = snapshot.directions.shape[1]

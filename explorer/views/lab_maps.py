@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, Qt
 from explorer.lab.snapshot import Snapshot
 from explorer.ui.theme import diverging_map, symmetric_levels
 from explorer.views.colorbar import ColorBar
-from explorer.views.lab_view import LabView, is_dragging, ticks
+from explorer.views.lab_view import LabView, ticks
 from explorer.views.matrix_image import MatrixImage
 from explorer.views.picture import Table
 from explorer.views.plot import Plot, ceiling
@@ -68,7 +68,7 @@ class MapView(LabView):
         """Put the numbers of `snapshot` into the items."""
         matrices = self._matrices(snapshot)
         d = len(matrices[0])
-        if not is_dragging():
+        if self.settles(snapshot):
             largest = symmetric_levels(np.concatenate([matrix.ravel() for matrix in matrices]))[1]
             if not 0.8 * self._level < largest <= self._level:
                 self._level = ceiling(largest * 1.05)

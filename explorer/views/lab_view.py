@@ -8,7 +8,6 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF
-from PySide6.QtGui import QGuiApplication
 
 from explorer.lab.account import described
 from explorer.lab.setting import Setting
@@ -58,6 +57,11 @@ class LabView(Picture):
         if self.canvas.reading.isVisible():
             self._hover(self._pointer)
 
+    def settles(self, snapshot: Snapshot) -> bool:
+        """Return whether ranges may move now: no button is held, or these are other axes than before."""
+        setting, data = snapshot.setting, snapshot.setting.data
+        return self.may_move(setting.kind, setting.structure, data.family, data.path)
+
     def redraw(self) -> None:
         """Draw the same moment again."""
         if self.result is not None:
@@ -89,11 +93,6 @@ def steps_range(steps: NDArray[np.float64]) -> tuple[float, float]:
     """Return a range of steps that doubles when it is full, so that the axis seldom moves."""
     last = max(float(steps[-1]), 1.0)
     return 0.0, 105.0 * 2 ** max(0, int(np.ceil(np.log2(last / 100))))
-
-
-def is_dragging() -> bool:
-    """Return whether a button is held: ranges stay under the hand."""
-    return bool(QGuiApplication.mouseButtons())
 
 
 def nearest_step(plot: Plot, steps: NDArray[np.float64], at: QPointF) -> int | None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF
 
 from explorer.lab.snapshot import Snapshot
 from explorer.ui.theme import clean_brush, pen, scheme
-from explorer.views.lab_view import COLOURS, LabView, is_dragging
+from explorer.views.lab_view import COLOURS, LabView
 from explorer.views.picture import Table
 from explorer.views.plot import Plot, span
 from explorer.views.points import Points, nearest
@@ -57,7 +57,7 @@ class WeightsView(LabView):
         self._points.style(None, clean_brush(COLOURS[snapshot.setting.kind]))
         self._points.move(along, weights)
         self._first.move(along[:1], weights[:1])
-        if not is_dragging():
+        if self.settles(snapshot):
             reach = max(1.0, float(np.abs(along).max()))
             self.plot.settle(span(np.array([-reach, reach]), pad=0.02), span(weights, include=(0.0,)))
         count = len(snapshot.weights)

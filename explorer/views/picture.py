@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QPointF, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QLabel, QProgressBar, QStackedLayout, QToolButton, QVBoxLayout, QWidget
 
 from explorer.ui.theme import theme
@@ -18,6 +18,7 @@ from explorer.views.plot import Plot
 
 Column = list[str] | NDArray[Any]
 Table = tuple[list[str], list[Column]]
+REST_MS = 100
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,9 @@ class Picture(QWidget):
         self.result: Any = None
         self.canvas = Canvas()
         self.plot_items: list[Plot] = []
+        self._subject: tuple[object, ...] = ()
+        self._rest = QTimer(self, interval=REST_MS)
+        self._rest.timeout.connect(self._settle_at_rest)
         self.setMinimumSize(200, 160)
         self.setAccessibleName(self.title)
         self._lay_out()
@@ -170,6 +174,7 @@ class Picture(QWidget):
     def show_nothing(self, sentence: str, action: QAction | None = None) -> None:
         """Show a sentence in place of the picture, and a button for `action` where there is one."""
         self.result = None
+        self._subject = ()
         self.canvas.say("", QPointF())
         self._sentence.setText(sentence)
         self._button.setVisible(action is not None)
@@ -202,6 +207,27 @@ class Picture(QWidget):
         length = max(map(len, columns), default=0)
         return names, [padded(column, length) for column in columns]
 
+    def may_move(self, *subject: object) -> bool:
+        """Return whether ranges may move now: no button is held, or the picture is of something else.
+
+        While a button is held the picture is drawn again soon after its release.
+
+        Parameters
+        ----------
+        subject : objects
+            What it is a picture of.
+        """
+        changed, self._subject = subject != self._subject, subject
+        held = _is_button_held()
+        if held:
+            self._rest.start()
+        return changed or not held
+
+    def _settle_at_rest(self) -> None:
+        if not _is_button_held():
+            self._rest.stop()
+            self.redraw()
+
     def fit(self) -> None:
         """Undo zooming by hand."""
         for plot in self.plot_items:
@@ -218,6 +244,10 @@ class Picture(QWidget):
     def _click(self, event: Any) -> None:
         if self.result is not None and event.button() == Qt.MouseButton.LeftButton and event.double():
             self.fit()
+
+
+def _is_button_held() -> bool:
+    return QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
 
 
 def padded(column: Column, length: int) -> Column:

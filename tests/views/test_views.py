@@ -203,7 +203,7 @@ def test_ranges_wait_while_a_button_is_held(kind, shown, qtbot, monkeypatch):
     view = shown(kind, factory.synthetic(level=0.02))
     ranges = [plot.vb.viewRange() for plot in view.plot_items]
     held = [Qt.MouseButton.LeftButton]
-    monkeypatch.setattr("explorer.views.base.QGuiApplication.mouseButtons", lambda: held[0])
+    monkeypatch.setattr("explorer.views.picture.QGuiApplication.mouseButtons", lambda: held[0])
     view.state.show(factory.synthetic(level=0.5, seed=1))
     assert [plot.vb.viewRange() for plot in view.plot_items] == ranges
     held[0] = Qt.MouseButton.NoButton
