@@ -76,6 +76,7 @@ def build(*, inline: bool = False) -> MainWindow:
     window.add_page("Evidence", partial(_evidence, window, inline))
     _offer_report(window, window.pages.count - 1)
     window.add_page("Laboratory", partial(_laboratory, window, inline))
+    _pass_tables_on(window, window.pages.count - 1)
     return window
 
 
@@ -94,6 +95,16 @@ def _offer_report(window: MainWindow, place: int) -> None:
         page.ask_where_to_report()
 
     window.menus.add(window.menus.file, "Write report…", write, before="Save captured heads…")
+
+
+def _pass_tables_on(window: MainWindow, place: int) -> None:
+    def use(path: Path) -> None:
+        window.pages.show_page(place)
+        page = window.pages.page(place)
+        assert isinstance(page, LabPage)
+        page.tables.take(path)
+
+    window.table_dropped.connect(use)
 
 
 def _model(window: MainWindow, inline: bool) -> ModelPage:

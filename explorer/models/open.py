@@ -8,13 +8,11 @@ from pathlib import Path
 from explorer.errors import GramscopeError
 from explorer.models.base import ShouldStop, Source, never
 from explorer.models.checkpoint import has_usual_name, weight_files
+from explorer.models.kinds import ARRAYS, COMPANIONS, GGUF, MODELS, SETTINGS, WEIGHTS
 from explorer.models.safety import Progress, read_json, refuse_irregular, silent
 from explorer.models.series import series_of
 
-WEIGHTS = frozenset({".pt", ".pth", ".bin", ".ckpt", ".safetensors"})
-ARRAYS = frozenset({".npz"})
-SETTINGS = frozenset({".json"})
-GGUF = frozenset({".gguf"})
+MOST_NAMED = 4
 
 
 def open_path(
@@ -70,16 +68,24 @@ def _listed(paths: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:
 
 
 def _one_path(found: Sequence[Path]) -> Path:
-    """Reduce several files to the folder they lie in: its config and index say how they belong together."""
+    """Reduce files of one model to its folder, whose config and index join them, or to its weights."""
     if len(found) == 1:
         return found[0]
     folders = {path if path.is_dir() else path.parent for path in found}
-    if len(folders) != 1:
-        raise GramscopeError(
-            "Several models were dropped. Drop one folder, one file, the files of one folder, or checkpoints "
-            "of one training."
-        )
-    return folders.pop()
+    kinds = {path.suffix.lower() for path in found if not path.is_dir()}
+    if len(folders) == 1 and kinds <= MODELS | COMPANIONS:
+        folder = folders.pop()
+        weights = [path for path in found if path.suffix.lower() in MODELS]
+        if folder in found or (kinds & (MODELS | SETTINGS) and _speaks_transformers(folder)):
+            return folder
+        if len(weights) == 1:
+            return weights[0]
+    names = [path.name for path in found[:MOST_NAMED]]
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    raise GramscopeError(
+        f"{', '.join(names)}{more} are not one model. Drop one folder, one file, the files of one folder, or "
+        "checkpoints of one training; images or texts by themselves are inputs."
+    )
 
 
 def _speaks_transformers(folder: Path) -> bool:

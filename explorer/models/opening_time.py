@@ -13,7 +13,8 @@ import torch
 from explorer.errors import Stopped
 from explorer.models.base import ShouldStop, never
 from explorer.models.gguf_header import read_header
-from explorer.models.open import GGUF, files_of
+from explorer.models.kinds import GGUF
+from explorer.models.open import files_of
 
 PIECE = 1 << 20
 SAMPLE = 1 << 25

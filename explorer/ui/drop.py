@@ -12,6 +12,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDro
 from PySide6.QtWidgets import QLabel, QWidget
 
 from explorer import threads
+from explorer.models.kinds import COMPANIONS, MODELS
 from explorer.session import SUFFIX
 
 IMAGES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm"}
@@ -22,7 +23,7 @@ INPUTS = (
     (TEXTS, "Use as text, a line each", "Use these {} texts, a line each"),
     (TENSORS, "Use as input tensor", "Use these {} input tensors, one after another"),
 )
-WEIGHTS = {".safetensors", ".pt", ".pth", ".bin", ".ckpt", ".gguf", ".npz"}
+TABLES = {".csv", ".tsv"}
 LOOKED_AT = 500
 """Entries of a folder; a drag must not wait for more."""
 
@@ -35,7 +36,7 @@ def paths_of(data: QMimeData) -> list[Path]:
 
 
 def intent(paths: Sequence[Path]) -> tuple[str, str]:
-    """Return what a drop of `paths` would do: ("open" or "input", the words for it).
+    """Return what a drop of `paths` would do ("open", "input" or "table"), and the words for it.
 
     What lies on a drive that does not answer at once is opened, which can wait for it.
     """
@@ -53,6 +54,12 @@ def _intent(paths: Sequence[Path]) -> tuple[str, str]:
         return "input", "Use as images, one after another"
     if len(paths) > 1 and all(path.is_dir() for path in paths):
         return "open", f"Open these {len(paths)} checkpoints as a series along training"
+    if len(paths) == 1 and kinds <= TABLES:
+        return "table", "Use as table in the Laboratory"
+    if not kinds <= MODELS | COMPANIONS:
+        return "open", "This cannot be opened" if len(
+            paths
+        ) == 1 else f"These {len(paths)} do not go together"
     if len(paths) > 1:
         return "open", f"Open these {len(paths)} files, as one checkpoint or a series"
     return "open", "Open as checkpoint"
@@ -66,7 +73,7 @@ def _holds_images(folder: Path) -> bool:
     except OSError:  # no folder, or one that may not be read: opening it says why
         return False
     kinds = {name.suffix.lower() for name in names}
-    return bool(kinds & IMAGES) and not kinds & WEIGHTS and Path("config.json") not in names
+    return bool(kinds & IMAGES) and not kinds & MODELS and Path("config.json") not in names
 
 
 class DropZone(QLabel):
@@ -83,7 +90,7 @@ class DropZone(QLabel):
     Signals
     -------
     dropped(str, list)
-        What `intent` called it ("open" or "input"), and the paths.
+        What `intent` called it, and the paths.
     """
 
     dropped = Signal(str, list)

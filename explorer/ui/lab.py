@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -19,6 +18,7 @@ from explorer.ui.lab_controls import LabControls
 from explorer.ui.lab_state import LabState
 from explorer.ui.lab_story import Story
 from explorer.ui.lab_sweep import SweepBar, Sweeps
+from explorer.ui.lab_tables import ENDINGS, Tables, intent
 from explorer.ui.lab_training import Training
 from explorer.ui.messages import report
 from explorer.ui.panel import Panel
@@ -32,7 +32,6 @@ from explorer.views.lab_view import LabView
 from explorer.views.lab_weights import WeightsView
 from explorer.views.picture import Picture
 
-TABLES = {".csv", ".tsv", ".npy"}
 TITLES = {"rows": "Open a table of tokens", "covariance": "Open a covariance"}
 
 
@@ -54,6 +53,7 @@ class LabPage(QWidget):
     controls : LabControls
     training : Training
     sweeps : Sweeps
+    tables : Tables
     story : Story
     panels : dict of str to Panel
         By the views' names.
@@ -79,9 +79,10 @@ class LabPage(QWidget):
         self.training = Training(self)
         self._latest: Snapshot | None = None
         self.sweeps = Sweeps(self.sweep, self.bar, inline=inline, parent=self)
+        self.tables = Tables(self.state, inline=inline, parent=self)
         self._lay_out()
         self.setAcceptDrops(True)
-        self.drop_zone = DropZone(self, self._intent)
+        self.drop_zone = DropZone(self, intent)
         self._connect(state)
 
     @property
@@ -141,7 +142,7 @@ class LabPage(QWidget):
         self.spectrum.drawn.connect(lambda values: self.state.update_data(family="drawn", spectrum=values))
         self.sphere.three.triggered.connect(self._set_three)
         self.bar.go.clicked.connect(self._sweep)
-        self.drop_zone.dropped.connect(lambda what, paths: self.open_table(what, paths[0]))
+        self.drop_zone.dropped.connect(lambda _, paths: self.tables.take(paths[0]))
         state.source_changed.connect(lambda: training.run(False))
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
@@ -199,6 +200,7 @@ class LabPage(QWidget):
         """Stop everything that runs, wait for it, and keep the setting."""
         self.training.close()
         self.sweeps.close()
+        self.tables.close()
         self.state.remember()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -214,15 +216,10 @@ class LabPage(QWidget):
 
     # Tables that are dropped.
 
-    def _intent(self, paths: Sequence[Path]) -> tuple[str, str]:
-        if self.state.setting.data.family == "covariance":
-            return "covariance", "Use as covariance"
-        return "rows", "Use as table of tokens"
-
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Say what a drop of a table would do; anything else is the window's."""
         paths = paths_of(event.mimeData())
-        if len(paths) == 1 and paths[0].suffix.lower() in TABLES:
+        if len(paths) == 1 and paths[0].suffix.lower() in ENDINGS:
             self.drop_zone.enter(event)
         else:
             event.ignore()

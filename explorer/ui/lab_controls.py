@@ -153,7 +153,8 @@ class LabControls(Column):
         self.family = QComboBox()
         self.family.setAccessibleName("Data")
         self.family.setToolTip(
-            "Where tokens come from. A table is a CSV or NPY file, which can also be dropped."
+            "Where tokens come from. A table is a CSV or NPY file; one that is dropped is taken as a "
+            "covariance where it is one, else as tokens."
         )
         for label, key in FAMILIES:
             self.family.addItem(label, key)

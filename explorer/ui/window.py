@@ -70,11 +70,14 @@ class MainWindow(QMainWindow):
     -------
     painted()
         After the first paint.
+    table_dropped(Path)
+        A table of numbers, which no model reads.
     closing()
         Before it closes: whatever runs for a page stops now.
     """
 
     painted = Signal()
+    table_dropped = Signal(object)
     closing = Signal()
 
     def __init__(self, state: State, runner: Runner, opener: Opener) -> None:
@@ -178,9 +181,12 @@ class MainWindow(QMainWindow):
             controls.recipe.changed.connect(self.open_recipe)
 
     def take(self, what: str, paths: Sequence[Path]) -> None:
-        """Open what was dropped as a session or checkpoint, or read it as the model's input."""
+        """Open what was dropped as a session or checkpoint, read it as the model's input, or pass it on."""
         if what == "open":
             self.workbench.sessions.open_paths(list(paths))
+            return
+        if what == "table":
+            self.table_dropped.emit(paths[0])
             return
         source = self.state.source
         if source is None or source.kind in ("synthetic", "heads"):

@@ -22,8 +22,29 @@ from tests.models.test_attention_calls import CPU, IDS, opened
 def test_files_of_one_folder_open_it_and_of_several_do_not(tiny: Callable[[str], Path]) -> None:
     bert, gpt2 = tiny("bert"), tiny("gpt2")
     assert open_path([bert / "config.json", bert / "model.safetensors"]).layers == 3
-    with pytest.raises(GramscopeError, match="Several models were dropped"):
+    with pytest.raises(GramscopeError, match="are not one model"):
         open_path([bert, gpt2])
+
+
+@pytest.mark.parametrize(
+    "together", [("a.txt", "b.png"), ("a.pt", "b.png"), ("a.txt", "b.md"), ("a.pt", "model.safetensors")]
+)
+def test_what_is_said_of_files_that_do_not_go_together_is_of_them_alone(
+    together: tuple[str, ...], tmp_path: Path
+) -> None:
+    for name in (*together, "other.pt", "another.pt"):
+        (tmp_path / name).write_bytes(b"abc")
+    with pytest.raises(GramscopeError, match=", ".join(together) + " are not one model") as caught:
+        open_path([tmp_path / name for name in together])
+    assert "other" not in str(caught.value) + caught.value.detail
+
+
+def test_a_file_beside_which_a_card_was_dropped_is_opened_and_its_neighbours_are_not(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    for name in ("mine", "other"):
+        save_file({key: torch.randn(12, 8) for key in "qkv"}, tmp_path / f"{name}.safetensors")
+    (tmp_path / "README.md").write_text("heads")
+    assert open_path([tmp_path / "README.md", tmp_path / "mine.safetensors"]).name.startswith("mine")
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "model.onnx", "model.h5", "noname"])
