@@ -110,7 +110,7 @@ class Patches(Plot):
         height, width = result.grid
         self.cells = [token.patch for token in result.tokens]
         entries = [column(result.clean, d), column(result.moved, d)]
-        self._copies, self._step = 1 + result.is_moved, width + 1
+        self._copies, self._step = 1 + result.is_moved, width + 1 + width // 4
         bound = _bound(*entries[: self._copies])
         for copy, (picture, values) in enumerate(zip(self._pictures, entries, strict=True)):
             picture.setVisible(copy < self._copies)
@@ -119,7 +119,7 @@ class Patches(Plot):
         titles = (f"a{subscript(d + 1)} (±{figure(bound, 2)})", "contaminated")
         middles = [copy * self._step + width / 2 for copy in range(self._copies)]
         self.set_ticks("bottom", list(zip(middles, titles, strict=False)))
-        self.settle((0.0, self._copies * self._step - 1.0), (0.0, float(height)))
+        self.settle((0.0, float((self._copies - 1) * self._step + width)), (0.0, float(height)))
 
     def _over_grid(self, values: NDArray[np.float64], height: int, width: int) -> NDArray[np.float32]:
         image = np.full((height, width), np.nan, np.float32)
@@ -139,7 +139,7 @@ class Patches(Plot):
     def row_at(self, x: float, y: float) -> int:
         """Return the token whose patch lies at a place of the plot; −1 where none does."""
         cell = (int(np.floor(y)), int(np.floor(x)) % self._step)
-        inside = 0 <= x < self._copies * self._step
+        inside = 0 <= x < self._copies * self._step  # between the pictures there is no such cell
         return self.cells.index(cell) if inside and cell in self.cells else -1
 
 

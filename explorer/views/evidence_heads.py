@@ -137,8 +137,8 @@ class EvidenceHeads(EvidencePicture):
         if math.isfinite(chance):
             self._chance.setPos(chance)
         wide = len(findings.heads)
-        self.heads_plot.name_axes("head, layer by layer", BY_KEY[self._key].label)
-        names = findings.layer_names or tuple(f"layer {layer}" for layer in findings.layers)
+        self.heads_plot.name_axes("layer, head by head", BY_KEY[self._key].label)
+        names = findings.layer_names or tuple(map(str, findings.layers))
         every = max(1, math.ceil(sum(map(len, names)) * CHARACTER / LEAST_WIDTH))
         ticks = [(i * wide + (wide - 1) / 2, name) for i, name in enumerate(names)]
         self.heads_plot.set_ticks("bottom", ticks[::every])

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
+from PySide6.QtWidgets import QGraphicsSceneResizeEvent
 
 from explorer.ui.theme import style_plot
 
@@ -19,7 +20,18 @@ BELOW, ASIDE = 34, 52
 
 
 class Aside(pg.AxisItem):
-    """An axis whose figures keep apart however low the plot is."""
+    """An axis whose figures keep apart, and whose name stays within it, however low the plot is."""
+
+    def resizeEvent(self, ev: QGraphicsSceneResizeEvent | None = None) -> None:
+        """Write the name smaller where it is longer than the axis."""
+        super().resizeEvent(ev)
+        length, room = self.label.boundingRect().width(), self.size().height()
+        if not length or not room:
+            return
+        scale = min(1.0, room / length)
+        if scale != self.label.scale():
+            self.label.setScale(scale)
+        self.label.setY((room + length * scale) / 2)
 
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
         """Return where figures fall: of spacings that are 1, 2 or 5 times a power of ten, one with room."""

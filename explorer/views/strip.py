@@ -43,13 +43,33 @@ class Part:
         return GRID + 6 if self.symbol else 0
 
 
+@dataclass(frozen=True)
+class Run:
+    """What of a part stands in one line.
+
+    Attributes
+    ----------
+    part : Part
+    text : str
+    place : QPointF
+        Where the line begins, its sample included.
+    first : bool
+        Whether the sample stands here.
+    """
+
+    part: Part
+    text: str
+    place: QPointF
+    first: bool
+
+
 class Strip(pg.GraphicsWidget):
-    """Phrases that flow from left to right and break between them."""
+    """Phrases that flow from left to right and break between them, those that are too long between words."""
 
     def __init__(self) -> None:
         super().__init__()
         self.parts: tuple[Part, ...] = ()
-        self._places: list[QPointF] = []
+        self.runs: list[Run] = []
         self.setFixedHeight(LINE)
 
     @property
@@ -68,13 +88,16 @@ class Strip(pg.GraphicsWidget):
     def _flow(self) -> None:
         metrics = QFontMetricsF(font(AXIS_PX))
         x, y = 0.0, 0.0
-        self._places = []
+        self.runs = []
         for part in self.parts:
             width = part.sample_width + metrics.horizontalAdvance(part.text)
             if x and x + width > self.width():
                 x, y = 0.0, y + LINE
-            self._places.append(QPointF(x, y))
-            x += width + 2 * GRID
+            lines = _lines(part.text, self.width() - part.sample_width, metrics)
+            for i, line in enumerate(lines):
+                self.runs.append(Run(part, line, QPointF(x, y + i * LINE), i == 0))
+            y += (len(lines) - 1) * LINE
+            x += part.sample_width + metrics.horizontalAdvance(lines[-1]) + 2 * GRID
         height = y + LINE
         if self.minimumHeight() != height:
             self.setFixedHeight(height)
@@ -91,16 +114,16 @@ class Strip(pg.GraphicsWidget):
     def paint(self, painter: QPainter, *_: object) -> None:
         """Draw samples and words."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        metrics = QFontMetricsF(font(AXIS_PX))
-        for part, place in zip(self.parts, self._places, strict=True):
-            self._sample(painter, part, QPointF(place.x(), place.y() + LINE / 2))
+        for run in self.runs:
+            part, place = run.part, run.place
+            if run.first:
+                self._sample(painter, part, QPointF(place.x(), place.y() + LINE / 2))
             left = place.x() + part.sample_width
-            rect = QRectF(left, place.y(), max(0.0, self.width() - left), LINE)
+            rect = QRectF(left, place.y(), max(0.0, self.width() - left) + 1, LINE)
             explains = part.line is not None or bool(part.symbol)
             painter.setFont(font(AXIS_PX))
             painter.setPen(scheme().secondary if explains else scheme().text)
-            shown = metrics.elidedText(part.text, Qt.TextElideMode.ElideRight, rect.width() + 1)
-            painter.drawText(rect, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+            painter.drawText(rect, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, run.text)
 
     def _sample(self, painter: QPainter, part: Part, middle: QPointF) -> None:
         if part.line is not None:
@@ -113,3 +136,15 @@ class Strip(pg.GraphicsWidget):
                 painter, part.symbol, GRID, part.pen or QPen(Qt.PenStyle.NoPen), part.brush or QBrush()
             )
             painter.restore()
+
+
+def _lines(text: str, room: float, metrics: QFontMetricsF) -> list[str]:
+    """Break a phrase between words, so that each line has room; a word is never broken."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and metrics.horizontalAdvance(longer) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from explorer.settings import settings
 from explorer.ui.exporting.figure import Panel, rows_of
-from explorer.ui.exporting.presets import preset_figure
+from explorer.ui.exporting.presets import LEAST_PT, PRESETS, Preset, preset_figure
 from explorer.ui.figure_dialog import FigureDialog
 from explorer.ui.figure_form import KEY, SIZES, Choices, remembered
 from explorer.ui.window import MainWindow
@@ -72,7 +72,7 @@ def test_a_panels_own_export_starts_with_that_panel(qtbot: QtBot, window: MainWi
     dialog.reject()
 
 
-@pytest.mark.parametrize(("size", "width", "font"), [("one column", 89, 6), ("slide", 338.7, 12)])
+@pytest.mark.parametrize(("size", "width", "font"), [("one column", 89, 6), ("slide", 338.7, 9.7)])
 def test_a_preset_sets_the_fields(
     size: str, width: float, font: float, qtbot: QtBot, window: MainWindow
 ) -> None:
@@ -90,6 +90,17 @@ def test_a_preset_sets_the_fields(
 def test_a_column_grows_with_its_panels_as_far_as_a_page() -> None:
     heights = [preset_figure("one column", [False] * panels).height_mm for panels in (1, 2, 3, 6)]
     assert heights == [62, 124, 186, 234]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("panels", range(1, 7))
+def test_rows_of_a_preset_are_high_enough_or_the_type_is_the_least_that_is_printed(
+    preset: Preset, panels: int
+) -> None:
+    figure = preset_figure(preset, [False] * panels)
+    rows = -(-panels // figure.columns)
+    assert figure.size.height() / rows >= 280 or figure.font_pt == LEAST_PT
+    assert figure.font_pt <= preset_figure(preset, [False]).font_pt
 
 
 def test_what_is_saved_is_what_was_chosen(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
@@ -182,7 +193,7 @@ def test_several_plots_side_by_side_have_a_row_for_themselves(
     places = [picture for _, picture in preset_figure("two columns", wide).cells(panels)]
     for row in rows:
         assert len({places[i].top() for i in row}) == 1
-        assert [places[i].width() > 400 for i in row] == [wide[i] for i in row]
+        assert [places[i].width() > 420 for i in row] == [wide[i] for i in row]
 
 
 @pytest.mark.parametrize("kept", ["{", '{"dpi": 1e9}', '{"paper": "green"}', "[]"])

@@ -209,4 +209,5 @@ def test_the_caution_is_a_phrase_of_its_own_that_is_not_cut(shown):
     view = shown(Outputs, replace(result, curves=curves), size=(500, 330))
     fate, caution = view._strip.parts[:2]
     assert fate.text.startswith("RPC never") and caution.text.startswith("flatters: ")
-    assert view._strip._places[1].x() == 0 and view._strip._places[1].y() > view._strip._places[0].y()
+    first, second = (run.place for run in view._strip.runs[:2])
+    assert second.x() == 0 and second.y() > first.y()

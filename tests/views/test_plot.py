@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyqtgraph as pg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -62,3 +63,18 @@ def test_settled_range_moves_until_a_person_zooms(qapp):
     assert plot.vb.viewRange()[0] == [0.5, 1.0]
     plot.fit()
     assert plot.vb.viewRange() == [[0.0, 4.0], [0.0, 3.0]]
+
+
+@pytest.mark.parametrize("height", [300, 90])
+def test_the_name_of_an_axis_stays_within_it(qapp, height):
+    layout = pg.GraphicsLayoutWidget()
+    plot = Plot()
+    layout.addItem(plot)
+    plot.name_axes("step", "|cos| with the direction")
+    layout.resize(400, height)
+    layout.grab()
+    axis = plot.getAxis("left")
+    name = axis.label.mapRectToParent(axis.label.boundingRect())
+    assert name.height() <= axis.size().height() + 1
+    assert name.top() >= -1 and name.bottom() <= axis.size().height() + 1
+    assert (axis.label.scale() < 1) == (height == 90)

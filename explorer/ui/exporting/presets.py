@@ -6,10 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from explorer.ui.exporting.figure import Figure, rows_of
+from explorer.ui.exporting.figure import GAP, MARGIN, MM_PER_INCH, PT_PER_INCH, Figure, rows_of
+from explorer.ui.theme import AXIS_PX
 
 Preset = Literal["one column", "two columns", "slide"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
+
+
+ROW_PX = 290
+"""Height of a row, in pixels of which the type takes `AXIS_PX`, in which the lowest panel is legible."""
+LEAST_PT = 5.0
+CROWD = 4
+"""More panels on a slide stand in three columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +26,9 @@ class Page:
 
     Attributes
     ----------
-    width_mm, dpi, font_pt : float
+    width_mm, dpi : float
+    font_pt : float
+        The size of type, or the most that it may be: it gets smaller where many rows share a page.
     columns : int
         Panels side by side, at most.
     row_mm : float
@@ -45,14 +55,18 @@ _PAGES: dict[Preset, Page] = {
 def preset_figure(preset: Preset, wide: Sequence[bool], like: Figure | None = None) -> Figure:
     """Return the figure of a preset for panels, each wide or not; colours and titles are those of `like`.
 
-    A column is 89 mm and a page 183 mm wide, as in many journals; type is 6 to 7 pt, the least that they
+    A column is 89 mm and a page 183 mm wide, as in many journals; type is 5 to 7 pt, the least that they
     print. A slide is 13⅓ × 7½ inches.
     """
     page = _PAGES[preset]
-    columns = min(page.columns, max(len(wide), 1))
+    most = page.columns + (preset == "slide" and len(wide) > CROWD)
+    columns = min(most, max(len(wide), 1))
     rows = max(len(rows_of(wide, columns)), 1)
     height = min(page.row_mm * rows, page.height_mm) if page.row_mm else page.height_mm
+    pixels = ROW_PX * rows + GAP * (rows - 1) + 2 * MARGIN
+    fitting = height / MM_PER_INCH * PT_PER_INCH * AXIS_PX / pixels
+    font_pt = round(min(page.font_pt, max(fitting, LEAST_PT)), 1)
     return replace(
         like or Figure(),
-        width_mm=page.width_mm, height_mm=height, dpi=page.dpi, font_pt=page.font_pt, columns=columns,
+        width_mm=page.width_mm, height_mm=height, dpi=page.dpi, font_pt=font_pt, columns=columns,
     )  # fmt: skip
