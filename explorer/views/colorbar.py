@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtWidgets import QGraphicsGridLayout
 
 from explorer.views.plot import Plot
 from explorer.views.words import figure
@@ -42,3 +43,9 @@ class ColorBar(Plot):
         ticks = [(value, figure(value)) for value in (low, (low + high) / 2, high)]
         self.set_ticks("right", ticks)
         self.settle((0.0, 1.0), levels)
+
+
+def as_high_as(bar: ColorBar, plot: Plot, layout: QGraphicsGridLayout) -> None:
+    """Keep a colour bar as high as the plot that it explains."""
+    plot.vb.sigResized.connect(lambda: bar.setMaximumHeight(max(40.0, plot.vb.height())))
+    layout.setAlignment(bar, Qt.AlignmentFlag.AlignTop)

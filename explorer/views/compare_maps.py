@@ -12,7 +12,7 @@ from explorer.comparison import difference, label_of, why_no_difference
 from explorer.result import Result
 from explorer.ui.theme import diverging_map, sequential_map, symmetric_levels
 from explorer.views.base import Column, Table
-from explorer.views.colorbar import ColorBar
+from explorer.views.colorbar import ColorBar, as_high_as
 from explorer.views.compare_base import CompareView
 from explorer.views.matrix_image import MatrixImage
 from explorer.views.plot import Plot, ceiling
@@ -77,6 +77,7 @@ class CompareMaps(CompareView):
             self.canvas.addItem(tile.strip, 0, 2 * i, 1, 2)
             self.canvas.addItem(tile.plot, 1, 2 * i)
             self.canvas.addItem(tile.bar, 1, 2 * i + 1)
+            as_high_as(tile.bar, tile.plot, self.canvas.ci.layout)
             self.canvas.ci.layout.setColumnStretchFactor(2 * i, 1)
             self.plot_items += [tile.plot, tile.bar]
 
@@ -99,6 +100,9 @@ class CompareMaps(CompareView):
         ):
             self.maps[i].show(shown, shown.map, bounds[i], signed[i])
             self.maps[i].strip.say(words, powers(shown.map_title))
+        self._share(
+            bounds[0] == bounds[1] and signed[0] == signed[1], short_names(before) == short_names(result)
+        )
         for tile in self.maps[1:]:
             for link in (tile.plot.setXLink, tile.plot.setYLink):
                 link(self.maps[0].plot if together else None)
@@ -112,6 +116,13 @@ class CompareMaps(CompareView):
         values = difference(before, result)
         last.show(result, values, symmetric_levels(values)[1], signed=True)
         last.strip.say("present − pinned", "hatched: tokens differ" if np.isnan(values).any() else "")
+
+    def _share(self, colours: bool, queries: bool) -> None:
+        """Let the first two maps have one colour bar, and all three one axis of queries."""
+        self.maps[0].bar.setVisible(not colours)
+        self.maps[0].bar.make_room(not colours)
+        for tile in self.maps[1:]:
+            tile.plot.showAxis("left", not queries)
 
     def mark(self, rows: NDArray[np.int64]) -> None:
         """Mark the selected tokens at the axes."""

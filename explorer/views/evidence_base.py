@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QGraphicsGridLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
-from explorer.views.colorbar import ColorBar
 from explorer.views.picture import Picture, Provenance
-from explorer.views.plot import Plot
 
 if TYPE_CHECKING:
     from explorer.evidence import Findings
@@ -93,12 +90,6 @@ class EvidencePicture(Picture):
         box.setToolTip(tip)
         box.currentIndexChanged.connect(self._chosen_again)
         return box
-
-
-def as_high_as(bar: ColorBar, plot: Plot, layout: QGraphicsGridLayout) -> None:
-    """Keep a colour bar as high as the plot that it explains."""
-    plot.vb.sigResized.connect(lambda: bar.setMaximumHeight(max(40.0, plot.vb.height())))
-    layout.setAlignment(bar, Qt.AlignmentFlag.AlignTop)
 
 
 def row_of(*widgets: QWidget) -> QWidget:

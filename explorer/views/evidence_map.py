@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QGraphicsRectItem, QWidget
 
 from explorer.maths.evidence_names import BY_KEY, MEASURES, NULL_BY_KEY
 from explorer.ui.theme import accent_pen, clean_brush, diverging_map, pen, scheme, sequential_map
-from explorer.views.colorbar import ColorBar
-from explorer.views.evidence_base import NULL_NAMES, EvidencePicture, as_high_as, restore, row_of
+from explorer.views.colorbar import ColorBar, as_high_as
+from explorer.views.evidence_base import NULL_NAMES, EvidencePicture, restore, row_of
 from explorer.views.matrix_image import MatrixImage
 from explorer.views.picture import Table
 from explorer.views.plot import Plot

@@ -10,8 +10,8 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from explorer.ui.theme import diverging_map
-from explorer.views.colorbar import ColorBar
-from explorer.views.evidence_base import as_high_as, restore, row_of
+from explorer.views.colorbar import ColorBar, as_high_as
+from explorer.views.evidence_base import restore, row_of
 from explorer.views.matrix_image import MatrixImage
 from explorer.views.picture import Picture, Provenance, Table
 from explorer.views.plot import Plot

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF
 
 from explorer.lab.snapshot import Snapshot
 from explorer.ui.theme import diverging_map, symmetric_levels
-from explorer.views.colorbar import ColorBar
+from explorer.views.colorbar import ColorBar, as_high_as
 from explorer.views.lab_view import LabView, ticks
 from explorer.views.matrix_image import MatrixImage
 from explorer.views.picture import Table
@@ -49,12 +49,8 @@ class MapView(LabView):
             plot.getAxis("left").setWidth(24)
             self.canvas.addItem(plot, 1, column)
         self.canvas.addItem(self._bar, 1, 2)
-        self._plots[0].vb.sigResized.connect(self._fit_bar)
-        self.canvas.ci.layout.setAlignment(self._bar, Qt.AlignmentFlag.AlignTop)
+        as_high_as(self._bar, self._plots[0], self.canvas.ci.layout)
         self.recolour()
-
-    def _fit_bar(self) -> None:
-        self._bar.setMaximumHeight(max(40.0, self._plots[0].vb.height()))
 
     def recolour(self) -> None:
         """Take the hatch of the scheme again."""

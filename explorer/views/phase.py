@@ -18,7 +18,7 @@ from explorer.result import Result
 from explorer.ui.theme import RPC, SOFTMAX, clean_brush, diverging_map, pen, scheme
 from explorer.views.asking import Asking
 from explorer.views.base import Table, View
-from explorer.views.colorbar import ColorBar
+from explorer.views.colorbar import ColorBar, as_high_as
 from explorer.views.matrix_image import MatrixImage
 from explorer.views.plot import Plot, ceiling
 from explorer.views.points import Points
@@ -71,8 +71,7 @@ class PhaseView(View):
         self.canvas.addItem(self._strip, 0, 0, 1, 2)
         self.canvas.addItem(self.plot, 1, 0)
         self.canvas.addItem(self._bar, 1, 1)
-        self.plot.vb.sigResized.connect(lambda: self._bar.setMaximumHeight(max(40.0, self.plot.vb.height())))
-        self.canvas.ci.layout.setAlignment(self._bar, Qt.AlignmentFlag.AlignTop)
+        as_high_as(self._bar, self.plot, self.canvas.ci.layout)
         self.asking = Asking()
         self._chooser = QComboBox()
         for key, words in AGAINST.items():

@@ -152,3 +152,25 @@ def test_every_panel_is_exported(window: MainWindow, kind: export.Format) -> Non
     window.state.update(head=1)
     for view in page_of(window).views:
         assert len(export.export_bytes([view], kind)) > 200
+
+
+def test_colour_bars_are_as_high_as_the_maps_and_shared_where_the_scale_is(window: MainWindow) -> None:
+    page = page_of(window)
+    window.menus.actions["Pin as reference"].trigger()
+    window.state.update(layer=1, head=2)
+    settle()
+    page.grab()
+    first, second, third = page.maps.maps
+    for tile in (second, third):
+        assert tile.bar.vb.sceneBoundingRect().height() == pytest.approx(
+            tile.plot.vb.sceneBoundingRect().height(), abs=2
+        )
+    assert not first.bar.isVisible() and second.bar.isVisible()
+    assert first.plot.getAxis("left").isVisible() and not second.plot.getAxis("left").isVisible()
+    window.state.update(variant="gram")
+    settle()
+    page.grab()
+    assert first.bar.isVisible()
+    assert first.bar.vb.sceneBoundingRect().height() == pytest.approx(
+        first.plot.vb.sceneBoundingRect().height(), abs=2
+    )
