@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +12,15 @@ from PySide6.QtGui import QDesktopServices, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
-    QLabel,
     QMainWindow,
-    QScrollArea,
+    QSplitter,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
 from explorer import programs, threads
 from explorer.errors import GramscopeError
-from explorer.pace import LONG_S, duration
+from explorer.pace import LONG_S
 from explorer.params import Input, Params
 from explorer.runner import Runner
 from explorer.script import Program
@@ -31,7 +28,7 @@ from explorer.state import State
 from explorer.streams import ShouldStop, Stream
 from explorer.tasks import Progress, Task
 from explorer.ui.evidence_fields import EvidenceFields
-from explorer.ui.formula import strong
+from explorer.ui.evidence_verdict import Verdict
 from explorer.ui.messages import info, offer, report
 from explorer.ui.opener import Opener
 from explorer.ui.panel import Panel
@@ -55,7 +52,7 @@ REST_MS = 300
 PACE_S = 0.3
 KEPT = 512
 """Layers whose numbers are kept for going back."""
-VERDICT_PX = 124
+VERDICT_PX = 148
 
 
 class EvidencePage(QWidget):
@@ -71,10 +68,12 @@ class EvidencePage(QWidget):
     Attributes
     ----------
     fields : EvidenceFields
-    verdict : QLabel
+    verdict : Verdict
     tabs : QTabWidget
     findings : Findings or None
         What is known.
+    of_source : bool
+        False: the window's sentence, which is about one head's output, does not belong here.
 
     Signals
     -------
@@ -82,6 +81,7 @@ class EvidencePage(QWidget):
         The chosen head should be looked at closely.
     """
 
+    of_source = False
     head_opened = Signal()
 
     def __init__(self, state: State, runner: Runner, opener: Opener, *, inline: bool = False) -> None:
@@ -112,34 +112,23 @@ class EvidencePage(QWidget):
         return [self.map, self.heads, self.gamma, self.norms, self.series, self.inputs]
 
     def _lay_out(self) -> None:
-        self.verdict = QLabel()
-        self.verdict.setWordWrap(True)
-        self.verdict.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self.verdict.setContentsMargins(16, 8, 16, 8)
-        self.verdict.setAccessibleName("Verdict")
-        self.verdict.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setFixedHeight(VERDICT_PX)
-        scroll.setWidget(self.verdict)
-        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.verdict = Verdict()
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(self._docks(), "Heads")
         self.tabs.addTab(self._alone(self.series), "Series")
         self.tabs.addTab(self._alone(self.inputs), "Inputs")
-        right = QVBoxLayout()
-        right.setContentsMargins(0, 0, 0, 0)
-        right.setSpacing(0)
-        right.addWidget(scroll)
-        right.addWidget(self.tabs, 1)
+        right = QSplitter(Qt.Orientation.Vertical)
+        right.setChildrenCollapsible(False)
+        right.addWidget(self.verdict)
+        right.addWidget(self.tabs)
+        right.setStretchFactor(1, 1)
+        right.setSizes([VERDICT_PX, VERDICT_PX])
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         row.addWidget(self.fields)
-        row.addLayout(right, 1)
+        row.addWidget(right, 1)
 
     def _docks(self) -> QMainWindow:
         docks = QMainWindow()
@@ -302,7 +291,7 @@ class EvidencePage(QWidget):
             view.working(running)
 
     def _say(self) -> None:
-        self.verdict.setText(verdict_text(self.findings, self._state.params))
+        self.verdict.tell(self.findings, self._state.params)
 
     def _begin_pair(self) -> None:
         source, params = self._state.source, self._state.params
@@ -375,24 +364,3 @@ def _inputs_left(source: Source, given: Input) -> int:
             return 1
 
     return threads.within(threads.GLANCE_S, count, 1)
-
-
-def verdict_text(findings: Findings | None, params: Params) -> str:
-    """Return what the numbers say, of all heads and of the chosen one, as rich text."""
-    if findings is not None and findings.waits and findings.seconds is not None:
-        takes = f"Measuring {findings.total - findings.done} layers takes {duration(findings.seconds)}."
-        shown = " What is shown is not compared with all nulls yet." if findings.whole.records else ""
-        return f"{strong(takes)} Press Measure to begin, or ask for fewer draws or nulls first.{shown}"
-    if findings is None or not findings.whole.records:
-        return "Measuring: what the numbers say appears here."
-    *parts, conclusion = findings.sentences
-    heads = len(findings.whole.heads())
-    so_far = "" if findings.complete else f"So far, {heads} heads: "
-    cells = [f"{strong(escape(so_far + conclusion))} {escape(' '.join(parts + findings.whole.notes()))}"]
-    own = findings.verdict_of(params.layer, params.head)
-    if own:
-        first = "" if findings.whole.samples == 1 else ", on the first input"
-        cells.append(f"{strong(f'Layer {params.layer}, head {params.head}{first}.')} {escape(own)}")
-    width = 100 // len(cells)
-    columns = "".join(f"<td width='{width}%' style='padding-right: 16px'>{cell}</td>" for cell in cells)
-    return f"<table width='100%'><tr>{columns}</tr></table>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from explorer.report.expected import Expected
 from explorer.ui import export
 from explorer.ui.controls import Controls
 from explorer.ui.evidence import EvidencePage
+from explorer.ui.evidence_verdict import SENTENCE_END
 from explorer.ui.window import MainWindow
 from tests.ui.desk import sentences, settle, sit_down
 from tests.views.pointer import at, click
@@ -86,6 +88,20 @@ def test_v_star_plus_noise_falls_with_the_noise_that_is_chosen(window: MainWindo
         cosines.append(float(page.findings.measure("cosine_axes").mean()))
     assert 1 > overlaps[0] > overlaps[1] > overlaps[2] > 0
     assert 1 > cosines[0] > cosines[1] > cosines[2] > 0
+
+
+def test_the_verdict_begins_with_what_the_numbers_allow_and_lists_them(window: MainWindow) -> None:
+    page = show_evidence(window)
+    text = page.verdict.text()
+    *parts, conclusion = page.findings.sentences
+    heads = len(page.findings.whole.heads())
+    assert text.index(f"All {heads} heads.") < text.index(escape(conclusion)) < text.index(escape(parts[0]))
+    own = page.findings.verdict_of(0, 0)
+    right = text[text.index("Layer 0, head 0.") :]
+    for sentence in SENTENCE_END.split(own):
+        assert escape(sentence) in right
+    assert right.index("These values") < right.index("Column-space overlap")
+    assert not window.truth.isVisible()
 
 
 def test_too_few_draws_are_said_in_the_window(window: MainWindow) -> None:
