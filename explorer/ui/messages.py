@@ -31,6 +31,8 @@ from explorer.ui.progress import TaskProgress
 Level = Literal["error", "warning", "info"]
 INFO_MS = 6000
 MOST_SHOWN = 3
+DETAIL_PX = 40, 160
+"""Height of what is unfolded, at least and at most: the panels keep what they need."""
 
 log = logging.getLogger(__name__)
 
@@ -185,7 +187,8 @@ class MessageBar(QFrame):
         self.sentence.setWordWrap(True)
         self.detail = QPlainTextEdit(message.detail)
         self.detail.setReadOnly(True)
-        self.detail.setMaximumHeight(160)
+        self.detail.setMinimumHeight(DETAIL_PX[0])
+        self.detail.setMaximumHeight(DETAIL_PX[1])
         self.detail.hide()
         self.unfold = _button("Details", "Show what lies behind this message")
         self.unfold.setCheckable(True)
@@ -278,6 +281,7 @@ class MessageArea(QWidget):
                 return
         bar = MessageBar(message)
         bar.closed.connect(lambda: self._remove(bar))
+        bar.unfold.toggled.connect(lambda on: self._fold_others(bar) if on else None)
         self.bars.insert(0, bar)
         self._column.insertWidget(0, bar)
         plain = [bar for bar in self.bars if not bar.is_answered]
@@ -290,6 +294,12 @@ class MessageArea(QWidget):
         messages().keep(self.show_message)
         for bar in list(self.bars):
             self._remove(bar)
+
+    def _fold_others(self, unfolded: MessageBar) -> None:
+        """Show the details of one message at a time: more would press the panels into each other."""
+        for bar in self.bars:
+            if bar is not unfolded:
+                bar.unfold.setChecked(False)
 
     def _withdraw(self, message: Message) -> None:
         for bar in [bar for bar in self.bars if bar.message == message]:

@@ -50,6 +50,8 @@ from explorer.ui.workbench import Workbench
 from explorer.views.base import NOTHING_YET
 from explorer.views.picture import Picture
 
+LINES = 2
+"""Room that the sentence always has: the panels above stay where they are when it gets longer."""
 NOTHING = "Drop a checkpoint here, or open the sample."
 
 
@@ -132,6 +134,8 @@ class MainWindow(QMainWindow):
         self.sentence = QLabel(NOTHING)
         self.sentence.setObjectName("sentence")
         self.sentence.setWordWrap(True)
+        self.sentence.setAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+        self.sentence.setMinimumHeight(LINES * self.sentence.fontMetrics().lineSpacing())
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.small_print = QLabel()
         self.small_print.setProperty("role", "secondary")

@@ -4,17 +4,21 @@ import logging
 import sys
 import threading
 from collections.abc import Iterator
+from itertools import combinations
 
 import pytest
-from PySide6.QtCore import QTimer, qInstallMessageHandler, qWarning
+from PySide6.QtCore import QPoint, QRect, QTimer, qInstallMessageHandler, qWarning
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from explorer import __version__
+from explorer.commands.scenes import titles
 from explorer.errors import GramscopeError, Stopped
 from explorer.ui import messages
 from explorer.ui.messages import Message, MessageArea, MessageBar
+from explorer.ui.panel import Panel
+from tests.ui.desk import settle, sit_down
 
 
 @pytest.fixture(autouse=True)
@@ -212,3 +216,26 @@ def test_closing_one_that_is_already_going_does_nothing(area: MessageArea) -> No
         messages.error(f"Another, {number}.")
     bar.closed.emit()
     assert len(area.bars) == messages.MOST_SHOWN and bar not in area.bars
+
+
+@pytest.mark.parametrize("title", ["Explore", "Evidence", "Laboratory"])
+def test_panels_never_overlap_under_messages(qtbot: QtBot, title: str) -> None:
+    long = "this is no kind of model that can be opened, whatever it is that was meant by it. " * 3
+    with sit_down(qtbot) as window:
+        window.resize(1280, 800)
+        window.pages.show_page(titles(window).index(title))
+        for i in range(3):
+            messages.error(f"File {i}: {long}", "what lies behind it\n" * 20)
+        settle()
+        for bar in window.messages.bars:
+            bar.unfold.click()
+        settle()
+        assert [bar.detail.isVisible() for bar in window.messages.bars] == [False, False, True]
+        page = window.pages.page(window.pages.place)
+        shown = [panel for panel in page.findChildren(Panel) if not panel.visibleRegion().isEmpty()]
+        assert len(shown) > 2
+        for one, other in combinations(shown, 2):
+            places = [QRect(panel.mapTo(page, QPoint(0, 0)), panel.size()) for panel in (one, other)]
+            assert not places[0].intersects(places[1])
+        for panel in shown:
+            assert panel.height() >= panel.minimumSizeHint().height()

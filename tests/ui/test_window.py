@@ -109,6 +109,16 @@ def test_the_slider_moves_the_picture_and_going_back_restores_it(window: MainWin
     assert all(np.array_equal(before[name], after[name]) for name in before)
 
 
+def test_a_longer_sentence_moves_no_panel(window: MainWindow) -> None:
+    window.resize(1280, 800)
+    settle()
+    before = window.pages.height()
+    for words in ("Short.", "RPC is closer to its own clean output than softmax is. " * 4):
+        window.sentence.setText(words)
+        settle()
+        assert window.pages.height() == before
+
+
 def test_keys_move_the_slider(window: MainWindow, qtbot: QtBot) -> None:
     slider = window.explore.controls.level.slider
     slider.setFocus()
