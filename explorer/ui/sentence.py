@@ -6,8 +6,10 @@ from explorer.result import Result
 
 
 def number(value: float) -> str:
-    """Return an error with the digits it deserves."""
-    return f"{value:.1e}" if value and abs(value) < 0.001 else f"{value:.3g}"
+    """Return an error with the three digits it deserves, zeros too."""
+    if value and abs(value) < 0.001:
+        return f"{value:.1e}"
+    return f"{value:#.3g}".rstrip(".") if value else "0"
 
 
 def sentence(result: Result) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
@@ -49,8 +51,7 @@ class _Table(pg.GraphicsWidget):
         painter.setPen(hairline_pen())
         painter.drawLine(QPointF(0, self.line), QPointF(self.width(), self.line))
         for i, row in enumerate(self.rows, start=1):
-            cells = (row.name, *map(figure, (row.pinned, row.present, row.difference)))
-            self._draw(painter, i * self.line, cells, scheme().text)
+            self._draw(painter, i * self.line, _cells(row), scheme().text)
 
     def _draw(self, painter: QPainter, top: float, cells: tuple[str, ...], colour: str) -> None:
         painter.setPen(QColor(colour))
@@ -61,6 +62,13 @@ class _Table(pg.GraphicsWidget):
         for i, text in enumerate(cells[1:]):
             box = QRectF(name + i * width, top, width - 4, self.line)
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | middle, text)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    """Return a row as words: counts as they are, measured numbers with three digits each."""
+    values = (row.pinned, row.present, row.difference)
+    counts = all(value == round(value) for value in values if math.isfinite(value))
+    return (row.name, *(figure(value, zeros=not counts) for value in values))
 
 
 class CompareNumbers(CompareView):

@@ -100,15 +100,18 @@ class AlignmentView(LabView):
         curves, limits = snapshot.curves, snapshot.limits
         free = reads_out(curves)
         parts: list[Part | str] = [
-            Part(f"{'readout' if free else '|m·u₁|'} {figure(now, 4)}", line=self._main_pen(snapshot)),
+            Part(
+                f"{'readout' if free else '|m·u₁|'} {_four(now)}",
+                line=self._main_pen(snapshot),
+            ),
             Part(_of_others(curves, free), line=self._others[0].opts["pen"]),
         ]
         if np.isfinite(curves.pca[-1]):
-            parts.append(Part(f"sample PCA {figure(float(curves.pca[-1]), 4)}", line=self._pca.opts["pen"]))
-            parts.append(Part(f"Oja {figure(float(curves.oja[-1]), 4)}", line=self._oja.opts["pen"]))
-        parts.append(Part(f"PCA of one prompt {figure(limits.pca)}", line=self._prompt.pen))
+            parts.append(Part(f"sample PCA {_four(curves.pca[-1])}", line=self._pca.opts["pen"]))
+            parts.append(Part(f"Oja {_four(curves.oja[-1])}", line=self._oja.opts["pen"]))
+        parts.append(Part(f"PCA of one prompt {figure(limits.pca, zeros=True)}", line=self._prompt.pen))
         if limits.bbp is not None:
-            parts.append(Part(f"its BBP limit {figure(limits.bbp)}", line=self._bbp.pen))
+            parts.append(Part(f"its BBP limit {figure(limits.bbp, zeros=True)}", line=self._bbp.pen))
         return parts
 
     def reading_at(self, at: QPointF) -> str:
@@ -132,6 +135,11 @@ class AlignmentView(LabView):
         columns += [np.array([limits.pca]), np.array([np.nan if limits.bbp is None else limits.bbp])]
         names = ["step", *(f"component {j + 1}" for j in range(width)), "readout", "sample PCA", "Oja"]
         return [*names, "sample PCA of one prompt", "Baik–Ben Arous–Péché limit"], columns
+
+
+def _four(cosine: float) -> str:
+    """Return four digits, zeros too: these stand beside each other."""
+    return figure(float(cosine), 4, zeros=True)
 
 
 def _of_others(curves: Curves, free: bool) -> str:

@@ -26,8 +26,14 @@ def powers(text: str) -> str:
     return re.sub(r"\^(-?\d+)(?![.\d])", lambda found: superscript(int(found[1])), text)
 
 
-def figure(value: float, digits: int = 3) -> str:
-    """Return `value` with as many significant digits as it deserves; a dash where there is no number."""
+def figure(value: float, digits: int = 3, zeros: bool = False) -> str:
+    """Return `value` with as many significant digits as it deserves; a dash where there is no number.
+
+    Parameters
+    ----------
+    zeros : bool
+        Whether zeros at the end stay, as beside numbers that were measured equally well.
+    """
     if not math.isfinite(value):
         return "—"
     if value == 0:
@@ -36,7 +42,7 @@ def figure(value: float, digits: int = 3) -> str:
     exponent = int(power)
     if -4 < exponent < 5:
         text = f"{value:.{max(0, digits - 1 - exponent)}f}"
-        text = text.rstrip("0").rstrip(".") if "." in text else text
+        text = text.rstrip("0").rstrip(".") if "." in text and not zeros else text
     else:
         text = f"{mantissa} × 10{superscript(exponent)}"
     return text.replace("-", "−")

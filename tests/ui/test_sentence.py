@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.ui.sentence import sentence
+from explorer.ui.sentence import number, sentence
 from tests.views import factory
 
 
@@ -17,10 +17,16 @@ def said(rpc: float, rpc_to_softmax: float, uniform: float) -> str:
 
 def test_an_output_that_ignores_the_keys_is_named() -> None:
     assert said(3e-4, 0.52, 0.52) == (
-        "RPC is closer to its own clean output than softmax is (3.0e-04 against 0.6); from softmax's clean "
-        "output RPC is 0.52 away, no nearer than the mean of the values (0.52), which ignores the keys."
+        "RPC is closer to its own clean output than softmax is (3.0e-04 against 0.600); from softmax's clean "
+        "output RPC is 0.520 away, no nearer than the mean of the values (0.520), which ignores the keys."
     )
 
 
 def test_one_that_is_nearer_is_not() -> None:
-    assert said(0.3, 0.4, 0.52).endswith("from softmax's clean output RPC is 0.4 away.")
+    assert said(0.3, 0.4, 0.52).endswith("from softmax's clean output RPC is 0.400 away.")
+
+
+def test_digits_are_as_many_in_each_number_and_zeros_count() -> None:
+    assert [number(value) for value in (0.76, 0.594, 1.0, 12.34, 123.4, 0.0)] == [
+        "0.760", "0.594", "1.00", "12.3", "123", "0",
+    ]  # fmt: skip

@@ -55,9 +55,14 @@ def _flat(params: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield from _flat(value)
         elif isinstance(value, list | tuple):
             if value:
-                yield name, " ".join(map(str, value))
+                yield name, " ".join(map(_plainly, value))
         elif value not in (None, ""):
-            yield name, f"{value:g}" if isinstance(value, float) else value
+            yield name, _plainly(value)
+
+
+def _plainly(value: Any) -> str:
+    """Return a setting as a person would type it: 4, not 4.0."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _contamination(params: Mapping[str, Any]) -> str:
