@@ -31,6 +31,8 @@ class AttentionCall:
     causal : bool
     bias : Tensor, shape (B or 1, Hq, N, N), or None
     softcap : float or None
+    beyond : str
+        What the model adds that is in none of these, a clause; empty: nothing.
     native : Tensor, shape (B, Hq, N, Dv), or None
         The model's own output, where it had computed it before it could be asked.
     layer : int
@@ -48,6 +50,7 @@ class AttentionCall:
     causal: bool = False
     bias: Tensor | None = None
     softcap: float | None = None
+    beyond: str = ""
     native: Tensor | None = None
     layer: int = 0
     outer: Callable[[AttentionCall], Tensor] | None = None

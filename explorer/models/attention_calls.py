@@ -26,6 +26,14 @@ NAME = "gramscope"
 UNREGISTERED = ("MPNetSelfAttention",)
 """Attention layers that compute by themselves, in MPNet's way: projections q, k, v and o."""
 
+BEYOND = {
+    "s_aux": "adds a sink to its softmax",
+    "sinks": "adds a sink to its softmax",
+    "indices": "lets each query choose a few keys",
+    "block_indices": "lets each query choose a few keys",
+}
+"""What some families pass besides, and what it does."""
+
 Handler = Callable[[AttentionCall], Tensor]
 """Returns the output of one call, (B, Hq, N, Dv); `AttentionCall.proceed` leaves it as it would be."""
 
@@ -161,17 +169,30 @@ def _tap(attention: Any) -> None:
     attention.o.register_forward_pre_hook(finish)
 
 
+def _seen_and_added(mask: Tensor, heads: int) -> tuple[Tensor | None, Tensor | None]:
+    """Part what a model adds to its scores, (B or 1, Hq or 1, N, N), into a mask of bool and a bias."""
+    seen = mask > torch.finfo(mask.dtype).min / 2
+    added = mask.masked_fill(~seen, 0)
+    bias = added.expand(-1, heads, -1, -1) if bool(added.any()) else None
+    return None if bool(seen.all()) else seen, bias
+
+
 def _attention(
     module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None,
     scaling: float | None = None, is_causal: bool | None = None, position_bias: Tensor | None = None,
-    softcap: float | None = None, **_: Any,
+    softcap: float | None = None, **others: Any,
 ) -> tuple[Tensor, None]:  # fmt: skip
     """Stand where transformers expects an attention function; returns (B, N, Hq, Dv)."""
     causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
+    mask, bias = attention_mask, position_bias
+    if mask is not None and mask.is_floating_point():
+        mask, added = _seen_and_added(mask, query.shape[1])
+        bias = added if bias is None or added is None else bias + added
     call = AttentionCall(
         module, query, key, value, query.shape[-1] ** -0.5 if scaling is None else scaling,
-        mask=attention_mask, causal=attention_mask is None and bool(causal) and query.shape[-2] > 1,
-        bias=position_bias, softcap=softcap,
+        mask=mask, causal=attention_mask is None and bool(causal) and query.shape[-2] > 1,
+        bias=bias, softcap=softcap,
+        beyond=next((what for name, what in BEYOND.items() if others.get(name) is not None), ""),
     )  # fmt: skip
     return _answer(call).transpose(1, 2).contiguous(), None
 

@@ -19,6 +19,7 @@ from explorer.models.huggingface import HuggingFaceSource
 from explorer.models.loading import Loaded, refuse_larger, watch
 from explorer.models.offline import transformers
 from explorer.models.patience import read_through
+from explorer.models.readable import refuse_unreadable, refuse_without_heads
 from explorer.models.readers import positions_of
 from explorer.models.safety import Progress, refuse_irregular_file, silent
 from explorer.models.text import TextReader
@@ -124,7 +125,10 @@ def open_gguf(path: Path, should_stop: ShouldStop = never, progress: Progress = 
             "read from GGUF.",
             f"{type(error).__name__}: {error}",
         ) from error
+    refuse_without_heads(path.stem, loaded)
     for name, parameter in loaded.model.named_parameters():
         refuse_not_finite(name, parameter, path.name)
     reader = TextReader(_tokenizer(path), loaded.config.vocab_size, positions_of(loaded), loaded.arguments)
-    return HuggingFaceSource(path.stem, loaded, reader)
+    source = HuggingFaceSource(path.stem, loaded, reader)
+    refuse_unreadable(source, should_stop)
+    return source

@@ -22,6 +22,7 @@ from explorer.models.loading import Loaded, load_folder, reinitialised
 from explorer.models.memory import footprint, free_bytes, refuse_unless_free
 from explorer.models.model_heads import head_of
 from explorer.models.prepared import Prepared, Reader
+from explorer.models.readable import refuse_unreadable, refuse_without_heads
 from explorer.models.readers import reader_for
 from explorer.models.safety import Progress, silent
 from explorer.params import ENTERS, Input
@@ -133,8 +134,9 @@ class HuggingFaceSource(Source):
             ) from error
         except FAULTS as error:  # whatever a config that makes no sense leads to
             raise GramscopeError(
-                f"{self.name} loads but cannot be run on this input: its config.json does not fit its "
-                "weights, or is damaged. Download it again.",
+                f"{self.name} ({type(self.loaded.model).__name__}) loads but cannot be run on "
+                f"{'an image' if self.kind == 'image' else 'a text'} alone: its config does not fit its "
+                "weights or is damaged (download it again), or it needs other inputs as well.",
                 "".join(traceback.format_exception(error)),
             ) from error
 
@@ -168,11 +170,6 @@ class HuggingFaceSource(Source):
 
     def _refuse_strange(self, kept: dict[int, LayerHeads], layers: Sequence[int], prepared: Prepared) -> None:
         for layer in layers:
-            if layer not in kept:
-                raise GramscopeError(
-                    f"The attention of {self.name}, layer {layer}, does not pass where it can be read "
-                    f"({type(self.loaded.model).__name__}): this family is not supported."
-                )
             heads = kept[layer]
             if heads.k.shape[1] != len(prepared.tokens):
                 raise GramscopeError(
@@ -219,5 +216,8 @@ def open_huggingface(
     Stopped
         If `should_stop` said so.
     """
-    loaded = load_folder(folder, chosen, should_stop, progress)
-    return HuggingFaceSource(display_name(folder), loaded, reader_for(folder, loaded))
+    loaded, name = load_folder(folder, chosen, should_stop, progress), display_name(folder)
+    refuse_without_heads(name, loaded)
+    source = HuggingFaceSource(name, loaded, reader_for(folder, loaded))
+    refuse_unreadable(source, should_stop)
+    return source

@@ -22,9 +22,14 @@ from explorer.params import ENTERS, Input, PixelKind
 ROUNDING = 1e-4
 """How far outside of black and white a value may lie by rounding."""
 
+UNCLASSED = ("siglip_vision_model", "ijepa")
+"""Families whose only tokens are the patches."""
+
 
 def special_tokens(config: Any) -> tuple[str, ...]:
     """Name the tokens that stand before the patches."""
+    if config.model_type in UNCLASSED:
+        return ()
     distilled = ("[DIST]",) if config.model_type == "deit" else ()
     registers = getattr(config, "num_register_tokens", 0)
     return ("[CLS]", *distilled, *(f"[REG{number}]" for number in range(registers)))

@@ -12,12 +12,13 @@ from typing import Any
 from torch import Tensor, device, nn, random
 
 from explorer.errors import GramscopeError
-from explorer.models.attention_calls import register, tap
+from explorer.models.attention_calls import NAME, register, tap
 from explorer.models.base import ShouldStop, never
 from explorer.models.checkpoint import read_weights, weight_files
 from explorer.models.configs import nested_items, read_config
 from explorer.models.model_heads import class_with_head, head_of
 from explorer.models.offline import transformers
+from explorer.models.readable import OWN_CODE, not_shown
 from explorer.models.safety import Progress, silent
 
 
@@ -77,7 +78,10 @@ def body_of(model: Any) -> Any:
     vision = next((module for module in model.modules() if type(module).__name__ == "CLIPVisionModel"), None)
     if vision is not None:
         return vision
-    return model.get_encoder() if model.config.is_encoder_decoder else model.base_model
+    if model.config.is_encoder_decoder:
+        return model.get_encoder()
+    base = model.base_model
+    return base if base.main_input_name in inspect.signature(base.forward).parameters else model
 
 
 def _refuse_missing(missing: set[str], model: Any, body: nn.Module) -> tuple[str, ...]:
@@ -148,10 +152,10 @@ def build(config: Any, weights: dict[str, Tensor]) -> Loaded:
             attn_implementation=register(), output_loading_info=True,
         )  # fmt: skip
     except Exception as error:  # each family raises what it likes
+        if isinstance(error, KeyError) and NAME in error.args:
+            raise not_shown("This model", kind, f"its attention {OWN_CODE}") from error
         raise GramscopeError(
-            f"The weights could not be put into a {kind.__name__}: they do not fit the config, or the "
-            "model's attention cannot be watched.",
-            str(error),
+            f"The weights could not be put into a {kind.__name__}: they do not fit the config.", str(error)
         ) from error
     return watch(model, info)
 

@@ -14,6 +14,9 @@ from explorer.errors import GramscopeError
 PICTURE = 8 * 8
 """Bytes for a pair of tokens that the picture of one head takes: eight float64 matrices."""
 
+BIASED = ("t5", "mt5", "umt5", "mpnet", "beit")
+"""Families that add a number of their own to the score of every pair in every head."""
+
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
@@ -46,7 +49,7 @@ def footprint(config: Any, itemsize: int) -> Footprint:
     head_dim = getattr(config, "head_dim", None) or width // heads
     kv_heads = getattr(config, "num_key_value_heads", None) or heads
     inner = getattr(config, "intermediate_size", None) or 4 * width
-    has_bias = config.model_type in ("t5", "mpnet")
+    has_bias = config.model_type in BIASED
     whole_scores = has_bias or getattr(config, "attn_logit_softcapping", None) is not None
     return Footprint(
         per_token=itemsize * ((heads + 2 * kv_heads) * head_dim + width),

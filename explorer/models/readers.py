@@ -16,6 +16,7 @@ from explorer.models.offline import transformers
 from explorer.models.patience import read_through
 from explorer.models.pictures import Preprocessing
 from explorer.models.prepared import Reader
+from explorer.models.readable import OPENS, not_shown
 from explorer.models.safety import read_json
 from explorer.models.text import TextReader
 
@@ -109,6 +110,13 @@ def _try(preprocessing: Preprocessing) -> None:
         raise ValueError("the mean or the standard deviation suit no picture")
 
 
+def _refuse_without_patches(folder: Path, loaded: Loaded) -> None:
+    missing = [name for name in ("image_size", "patch_size") if getattr(loaded.config, name, None) is None]
+    if missing:
+        why = f"its config gives no {missing[0]}, so its tokens are not the patches of a picture"
+        raise not_shown(folder.name, type(loaded.model), why)
+
+
 def reader_for(folder: Path, loaded: Loaded) -> Reader:
     """Return what makes inputs ready for a model.
 
@@ -123,5 +131,9 @@ def reader_for(folder: Path, loaded: Loaded) -> Reader:
             tokenizer_of(folder), loaded.config.vocab_size, positions_of(loaded), loaded.arguments
         )
     if reads == "pixel_values":
+        _refuse_without_patches(folder, loaded)
         return ImageReader(loaded.config, preprocessing_of(folder, loaded.config))
-    raise GramscopeError(f"{folder.name} reads {reads}: only models of text and of images can be shown.")
+    raise GramscopeError(
+        f"{folder.name} ({type(loaded.model).__name__}) reads {reads}: only models of text and of images can "
+        f"be shown. {OPENS}"
+    )

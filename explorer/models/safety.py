@@ -75,6 +75,12 @@ def refuse_irregular_file(path: str | Path) -> Path:
     return path
 
 
+def _number(value: dict[str, Any]) -> Any:
+    """Return the number that transformers writes as {"__float__": "Infinity"}; any other object as it is."""
+    named = value.get("__float__") if len(value) == 1 else None
+    return float(named) if named in ("Infinity", "-Infinity", "NaN") else value
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file.
 
@@ -87,7 +93,7 @@ def read_json(path: Path) -> dict[str, Any]:
     if path.stat().st_size > JSON_LIMIT:
         raise GramscopeError(f"{path.name} is {path.stat().st_size:,} bytes: too large for a settings file.")
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"), object_hook=_number)
     except (ValueError, RecursionError) as error:
         raise GramscopeError(f"{path.name} is not valid JSON. Download it again.", str(error)) from error
     except OSError as error:

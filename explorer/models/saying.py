@@ -128,14 +128,16 @@ def _why_embedding(source: HuggingFaceSource) -> str:
 
 
 def _embedding(source: HuggingFaceSource, prepared: Prepared, note: str) -> Question:
-    """Compare embeddings: the class token of an image model, the mean over the tokens of a text."""
+    """Compare embeddings: the class token of an image, or the mean over the patches, or a text's tokens."""
     image = source.kind == "image"
+    classed = image and prepared.tokens[0].special
 
     def say(device: torch.device) -> Tensor:
         x = source.run(prepared, device).last_hidden_state[0].double().cpu()
-        return x[0] if image else x.mean(0)
+        return x[0] if classed else x.mean(0)
 
-    words = "its embedding (the class token)" if image else "its embedding (the mean over the tokens)"
+    mean = f"the mean over the {'patches' if image else 'tokens'}"
+    words = f"its embedding ({'the class token' if classed else mean})"
     return Question("embedding", words, say, note=note)
 
 

@@ -31,6 +31,8 @@ class Family:
     output: str
     tokens: int = 12
     extra: dict[str, Any] = field(default_factory=dict)
+    named: bool = True
+    """Whether the names of its parameters alone tell the family."""
 
     def make(self) -> Any:
         torch.manual_seed(0)
@@ -94,6 +96,17 @@ FAMILIES = {
     "vit": Family("ViTForImageClassification", VISION, VIT_OUTPUT, 17),
     "deit": Family("DeiTForImageClassificationWithTeacher", VISION, VIT_OUTPUT, 18),
     "dinov2": Family("Dinov2Model", VISION, VIT_OUTPUT, 17),
+    "beit": Family(
+        "BeitModel", VISION | {"use_relative_position_bias": True},
+        r"attention\.output\.dense$|attention\.o_proj$", 17, named=False),
+    "beit_shared": Family(
+        "BeitForImageClassification", VISION | {"use_shared_relative_position_bias": True},
+        r"attention\.output\.dense$|attention\.o_proj$", 17, named=False),
+    "dinov3": Family("DINOv3ViTModel", VISION | {"num_register_tokens": 2}, VIT_OUTPUT, 19, named=False),
+    "ijepa": Family("IJepaModel", VISION, VIT_OUTPUT, 16, named=False),
+    "siglip_vision": Family("SiglipVisionModel", VISION, OUT_PROJ, 16, named=False),
+    "layoutlm": Family("LayoutLMModel", ENCODER, BERT_OUTPUT, named=False),
+    "mixtral": Family("MixtralForCausalLM", DECODER | {"num_local_experts": 2}, O_PROJ, named=False),
     "dinov2_with_registers": Family(
         "Dinov2WithRegistersModel", VISION | {"num_register_tokens": 4}, VIT_OUTPUT, 21
     ),

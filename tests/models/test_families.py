@@ -97,7 +97,7 @@ def test_the_scale_is_the_family_s_own(name: str, tiny: Callable[[str], Path]) -
     for layer in range(3):
         head = capture.head(layer, 0)
         assert head.scale == pytest.approx(_scale(name, layer, head.q.shape[-1]), rel=1e-6)
-        assert head.plain_kernel == (name not in ("t5", "mpnet", "gemma2"))
+        assert head.plain_kernel == (name not in ("t5", "mpnet", "gemma2", "beit", "beit_shared"))
 
 
 def test_queries_that_the_model_scales_are_unscaled(tiny: Callable[[str], Path]) -> None:
