@@ -9,6 +9,7 @@ from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QSpinBox
 
 from explorer.params import Params
+from explorer.result import Result
 from explorer.state import State
 
 Write = Callable[[Any], None]
@@ -72,7 +73,10 @@ def bind_choice(
 
 
 def bind_optional_spin(state: State, auto: QCheckBox, spin: QDoubleSpinBox, name: str) -> None:
-    """Bind a number that may be left to its default (None): the box ticked means the default."""
+    """Bind a number of the pursuit that may be left to its default (None): the box ticked means the default.
+
+    While it is left, the field shows what the latest result was computed with.
+    """
 
     def write(value: float | None) -> None:
         auto.setChecked(value is None)
@@ -84,6 +88,11 @@ def bind_optional_spin(state: State, auto: QCheckBox, spin: QDoubleSpinBox, name
         spin.setEnabled(not auto.isChecked())
         state.update(**{name: None if auto.isChecked() else spin.value()})
 
+    def show_used(result: Result) -> None:
+        used = 0.0 if result.pursuit is None else getattr(result.pursuit, name)
+        if auto.isChecked() and used >= 10.0 ** -spin.decimals():
+            silently(spin, spin.setValue)(used)
+
     def quiet(value: float | None) -> None:
         with QSignalBlocker(auto), QSignalBlocker(spin):
             write(value)
@@ -92,3 +101,4 @@ def bind_optional_spin(state: State, auto: QCheckBox, spin: QDoubleSpinBox, name
     follow(state, name, quiet)
     auto.toggled.connect(read)
     spin.valueChanged.connect(read)
+    state.result_changed.connect(show_used)

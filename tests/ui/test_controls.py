@@ -16,6 +16,7 @@ from explorer.params import Params
 from explorer.state import State
 from explorer.ui.controls import STEPS, Controls
 from explorer.ui.recipe import RecipeForm
+from tests.ui.desk import sit_down
 
 BOTH_WAYS: list[tuple[str, Any, Callable[[Controls], None], Callable[[Controls], Any], Any]] = [
     (
@@ -155,3 +156,12 @@ def test_a_recipe_changes_once_and_hides_what_it_does_not_use(qtbot: QtBot) -> N
     assert form.fields["strength"].isVisible()
     assert not form.fields["noise"].isVisible()
     form.close()
+
+
+def test_what_is_left_to_its_default_shows_what_was_used(qtbot: QtBot) -> None:
+    with sit_down(qtbot) as window:
+        controls, used = window.explore.controls, window.state.result.pursuit
+        assert controls.mu_auto.isChecked() and not controls.mu.isEnabled()
+        assert controls.mu.value() == pytest.approx(used.mu, abs=1e-4) != 1.0
+        controls.mu_auto.setChecked(False)
+        assert window.state.params.mu == controls.mu.value() == pytest.approx(used.mu, abs=1e-4)
