@@ -171,7 +171,7 @@ class Cells(pg.GraphicsWidget):
         """Write a cell's number where it fits, above it its name where no axis has it."""
         lines = [] if self._rows else [f"{cell.layer}·{cell.head}"]
         if not self._thumbs and box.width() >= FIGURES:
-            lines.append(figure(cell.value, 2))
+            lines.append(figure(cell.value, 2, zeros=True))
         lines = lines[: int(box.height() // LINE)]
         widest = max((QFontMetricsF(font(AXIS_PX)).horizontalAdvance(line) for line in lines), default=0.0)
         if not lines or widest > box.width():
