@@ -55,6 +55,7 @@ class Worker:
         self._told = told
         self._lock = threading.Condition()
         self._wanted: Setting | None = setting
+        self._passed: Setting | None = None
         self._running = self._closing = self._reset = False
         self._steps = 0
         self._pace: float | None = None
@@ -84,9 +85,9 @@ class Worker:
             self._lock.notify()
 
     def change(self, setting: Setting) -> None:
-        """Go on under another setting; the latest wins."""
+        """Go on under another setting; the latest wins, and the one before it where the latest is refused."""
         with self._lock:
-            self._wanted = setting
+            self._passed, self._wanted = self._wanted, setting
             self._lock.notify()
 
     def pace(self, steps_a_second: float | None) -> None:
@@ -133,11 +134,15 @@ class Worker:
         """Take over what was set, then train until something else is asked for."""
         with self._lock:
             wanted, self._wanted = self._wanted, None
+            passed, self._passed = self._passed, None
             reset, self._reset = self._reset, False
             if wanted is None and self._trainer is None:  # what was wanted first was refused
                 self._running, self._steps = False, 0
                 return
-        self._prepare(wanted, reset)
+        if wanted is not None:
+            self._take_over(wanted, passed)
+        if reset and self._trainer is not None:
+            self._trainer.restart(self._trainer.setting)
         begun = time.monotonic()
         due = begun + FRAME_S
         taken = 0
@@ -150,15 +155,21 @@ class Worker:
                 due = max(due, now - FRAME_S) + FRAME_S
         self._show()
 
-    def _prepare(self, wanted: Setting | None, reset: bool) -> None:
+    def _take_over(self, wanted: Setting, passed: Setting | None) -> None:
+        try:
+            self._change(wanted)
+        except Exception:
+            if passed is not None:
+                self._change(passed)
+            raise
+
+    def _change(self, setting: Setting) -> None:
         from explorer.lab.trainer import Trainer
 
-        if wanted is not None and self._trainer is None:
-            self._trainer = Trainer(wanted)
-        elif wanted is not None and self._trainer is not None:
-            self._trainer.change(wanted)
-        if reset and self._trainer is not None:
-            self._trainer.restart(self._trainer.setting)
+        if self._trainer is None:
+            self._trainer = Trainer(setting)
+        else:
+            self._trainer.change(setting)
 
     def _may_step(self, begun: float, taken: int) -> bool:
         """Wait until the next step is due; False: something else is asked for."""

@@ -53,6 +53,15 @@ def test_what_is_refused_leaves_what_was(listener):
     listener.until(lambda news: news.snapshot is not None and news.error is None)
 
 
+def test_what_was_set_just_before_a_refusal_stays(listener):
+    listener.until(lambda news: news.snapshot is not None)
+    warmer = SMALL.but(coupling=0.5)
+    with listener.worker._lock:  # so that the thread sees both at once
+        listener.worker.change(warmer)
+        listener.worker.change(warmer.but(data=Data("rows", path="/nowhere.csv")))
+    assert listener.until(lambda news: news.error is not None).setting == warmer
+
+
 def test_a_first_setting_that_is_refused_is_replaced():
     listener = Listener(SMALL.but(data=Data("rows", path="/nowhere.csv")))
     assert listener.until(lambda news: news.error is not None).setting is None
