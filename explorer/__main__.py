@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from explorer import __version__, screen
 from explorer.errors import GramscopeError
 from explorer.fallback import lastingly
+from explorer.models.choices import NeedsHeads
 
 VERBS = {
     "export": ("explorer.commands.export", "write a panel of a head to a file, without a window"),
@@ -44,7 +45,13 @@ def _run_verb(verb: str, argv: Sequence[str]) -> int:
     module = importlib.import_module(module_name)
     parser = argparse.ArgumentParser(prog=f"gramscope {verb}", description=what[0].upper() + what[1:] + ".")
     module.add_arguments(parser)
-    return int(module.run(parser.parse_args(argv)))
+    args = parser.parse_args(argv)
+    try:
+        return int(module.run(args))
+    except NeedsHeads as error:
+        if not hasattr(args, "head_count"):
+            raise
+        raise GramscopeError(f"{error} Say it by --head-count N. {error.detail}.") from error
 
 
 def _run_window(argv: Sequence[str]) -> int:

@@ -81,10 +81,10 @@ def plan(
     paths = [Path(path) for path in origin.paths]
     series = len(series_of(paths))
     if series:
-        checkpoints = checkpoints_of(paths)
+        checkpoints = checkpoints_of(paths, origin.heads)
     else:
         made = "" if paths else repr(origin)
-        checkpoints = (Checkpoint(str(paths[0]) if paths else "", source.name, 0, made),)
+        checkpoints = (Checkpoint(str(paths[0]) if paths else "", source.name, 0, made, origin.heads),)
     wanted = checkpoints if asked.series else checkpoints[-1:]
     draws = Draws(asked.cheap, asked.costly, asked.seed, asked.nulls, asked.families)
     units = units_of(

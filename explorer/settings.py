@@ -98,13 +98,37 @@ def atomic_write(path: str | Path, data: bytes, should_stop: Callable[[], bool] 
     """
     try:
         target = Path(path).resolve()
-        if target.exists() and not os.access(target, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
-        if target.exists() and not target.is_file() and not target.is_dir():
-            raise OSError(errno.ENODEV, os.strerror(errno.ENODEV), str(target))
+        _refuse_target(target)
         _replace(target, data, should_stop)
     except OSError as error:
         raise _failure(error, Path(path)) from error
+
+
+def prepare(path: str | Path) -> None:
+    """Make the folders that a file will lie in, so that work whose end it is cannot be in vain.
+
+    Raises
+    ------
+    GramscopeError
+        The file could not be written there.
+    """
+    try:
+        target = Path(path).resolve()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _refuse_target(target)
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+        if not os.access(target.parent, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target.parent))
+    except OSError as error:
+        raise _failure(error, Path(path)) from error
+
+
+def _refuse_target(target: Path) -> None:
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
+    if target.exists() and not target.is_file() and not target.is_dir():
+        raise OSError(errno.ENODEV, os.strerror(errno.ENODEV), str(target))
 
 
 def _replace(target: Path, data: bytes, should_stop: Callable[[], bool]) -> None:

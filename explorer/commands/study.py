@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from explorer.console import progress_bar
+from explorer.console import POSITIVE, progress_bar, real
 from explorer.errors import GramscopeError
 from explorer.params import LEVEL_MAX, Form
 from explorer.study.plan import DIGITS, KINDS, LEVELS, Setting, Swap
@@ -55,7 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--swap-rpc", action="store_true", help="add rows with RPC swapped into models trained without it"
     )
     parser.add_argument("--form", choices=get_args(Form), default="published", help="of the swapped RPC")
-    parser.add_argument("--lam", type=float, metavar="λ", help="of the swapped RPC (default: the form's own)")
+    parser.add_argument(
+        "--lam", type=real(POSITIVE), metavar="λ", help="of the swapped RPC (default: the form's own)"
+    )
     parser.add_argument("--iterations", type=int, default=2, help="of the swapped RPC (default 2)")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto")
 

@@ -15,7 +15,7 @@ from explorer.lab.files import phase_files, sweep_files
 from explorer.lab.setting import Data, Family, Kind, Setting
 from explorer.lab.sweep import run_phase, run_sweep
 from explorer.lab.threads import one_thread
-from explorer.settings import atomic_write
+from explorer.settings import atomic_write, prepare
 
 FAMILIES = ("spiked", "power", "flat", "wishart", "per-prompt", "rows", "covariance")
 
@@ -79,6 +79,8 @@ def run(args: argparse.Namespace) -> int:
         If a setting makes no sense, or a file cannot be read or written.
     """
     _check(args)
+    for suffix in _suffixes(args):
+        prepare(args.out + suffix)
     with one_thread():
         files = _phase(args) if args.sweep == "phase" else _sweep(args)
     for suffix, text in files.items():
@@ -108,6 +110,12 @@ def _check_values(name: str, values: Sequence[float], least: float) -> None:
 
 def _kinds(args: argparse.Namespace) -> tuple[Kind, ...]:
     return ("softmax", "linear") if args.kind == "both" else (args.kind,)
+
+
+def _suffixes(args: argparse.Namespace) -> tuple[str, ...]:
+    """Return what follows the name in the files that will be written."""
+    figures = [f"-{kind}.svg" for kind in _kinds(args)] if args.sweep == "phase" else [".svg"]
+    return ".csv", *figures
 
 
 def _sweep(args: argparse.Namespace) -> dict[str, str]:

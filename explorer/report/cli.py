@@ -9,7 +9,7 @@ from pathlib import Path
 
 from explorer.asked import FAMILIES, Asked
 from explorer.asked import NULLS as DRAWN
-from explorer.console import given_input, progress_bar
+from explorer.console import add_head_count, given_input, progress_bar, whole
 
 UNTRAINED = "untrained"
 NULLS = (*DRAWN, UNTRAINED)
@@ -43,16 +43,6 @@ def _some_of(known: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
     return read
 
 
-def _at_least(least: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        if int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text} is below {least}")
-        return int(text)
-
-    read.__name__ = "number"
-    return read
-
-
 def _looks_like_a_path(text: str) -> bool:
     return not any(letter.isspace() for letter in text) and bool(Path(text[:255]).suffix or "/" in text)
 
@@ -67,27 +57,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input", nargs="*", default=[], metavar="TEXT|FILE", help="default: a built-in one")
     parser.add_argument("--layers", type=_numbers, metavar="A,B,…", help="default: all")
     parser.add_argument("--heads", type=_numbers, metavar="A,B,…", help="default: all")
-    parser.add_argument("--samples", type=_at_least(1), help="how many of each input that has several")
+    add_head_count(parser)
+    parser.add_argument("--samples", type=whole(1), help="how many of each input that has several")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto")
     parser.add_argument(
         "--nulls", type=_some_of(NULLS), default=NULLS, metavar="A,B,…",
         help=f"what to compare with, of {', '.join(NULLS)}; default: all",
     )  # fmt: skip
     parser.add_argument(
-        "--draws", type=_at_least(1), default=usual.cheap, metavar="N",
+        "--draws", type=whole(1), default=usual.cheap, metavar="N",
         help=f"of overlap and linear CKA under each null; default: {usual.cheap}",
     )  # fmt: skip
     parser.add_argument(
-        "--costly-draws", type=_at_least(0), default=usual.costly, metavar="N",
+        "--costly-draws", type=whole(0), default=usual.costly, metavar="N",
         help=f"of the costly measures under each null; default: {usual.costly}",
     )  # fmt: skip
     parser.add_argument(
         "--costly-measures", type=_some_of(FAMILIES), default=FAMILIES, metavar="A,B,…",
         help=f"which of them are drawn, of {', '.join(FAMILIES)}; default: all",
     )  # fmt: skip
-    parser.add_argument("--seed", type=_at_least(0), default=0, metavar="N", help="of the draws; default: 0")
+    parser.add_argument("--seed", type=whole(0), default=0, metavar="N", help="of the draws; default: 0")
     parser.add_argument(
-        "--untrained", type=_at_least(0), default=2, metavar="N",
+        "--untrained", type=whole(0), default=2, metavar="N",
         help="how often the architecture is re-initialised for the null of that name; default: 2, 0: not",
     )  # fmt: skip
     parser.add_argument("--jobs", type=_jobs, default=1, help="processes; −1: as many as cores")
@@ -114,8 +105,9 @@ def run(args: argparse.Namespace) -> int:
             )  # fmt: skip
     outcome = run_report(
         args.path, inputs, out=args.out, layers=args.layers, heads=args.heads, samples=args.samples,
-        device=args.device, draws=draws, untrained=args.untrained if UNTRAINED in args.nulls else 0,
-        jobs=args.jobs, dask=args.dask, progress=progress_bar, resume=not args.afresh,
+        head_count=args.head_count, device=args.device, draws=draws,
+        untrained=args.untrained if UNTRAINED in args.nulls else 0, jobs=args.jobs, dask=args.dask,
+        progress=progress_bar, resume=not args.afresh,
     )  # fmt: skip
     print(file=sys.stderr)
     print(outcome.verdict)

@@ -19,8 +19,13 @@ from explorer.report.plan import CONTROLS, SAMPLE, Checkpoint, Unit
 Record = dict[str, Any]
 
 
-def open_checkpoint(path: str) -> Source:
+def open_checkpoint(path: str, heads: int | None = None) -> Source:
     """Open a checkpoint by its path, or the built-in "controls" or "sample".
+
+    Parameters
+    ----------
+    heads : int or None
+        How many there are, where the file does not say.
 
     Raises
     ------
@@ -37,7 +42,7 @@ def open_checkpoint(path: str) -> Source:
         return sample_source()
     from explorer.models.open import open_path
 
-    return open_path(path)
+    return open_path(path, heads=heads)
 
 
 def untrained_of(source: Source, count: int) -> tuple[Source, ...]:
@@ -71,7 +76,7 @@ class Desk(threading.local):
         """Return the checkpoint's source, opened unless it is already."""
         if self.source is None or self.checkpoint != checkpoint:
             self.close()
-            self.source = self.lent.get(checkpoint) or open_checkpoint(checkpoint.path)
+            self.source = self.lent.get(checkpoint) or open_checkpoint(checkpoint.path, checkpoint.head_count)
             self.checkpoint = checkpoint
         return self.source
 

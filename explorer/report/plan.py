@@ -42,12 +42,15 @@ class Checkpoint:
         As `explorer.models.series.Member` has it.
     made : str
         What a source without a path was made from.
+    head_count : int or None
+        How many heads there are, as the person said where the file does not.
     """
 
     path: str
     label: str
     step: int
     made: str = ""
+    head_count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +104,15 @@ class Unit:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
 
 
-def checkpoints_of(paths: Sequence[str | Path]) -> tuple[Checkpoint, ...]:
+def checkpoints_of(paths: Sequence[str | Path], head_count: int | None = None) -> tuple[Checkpoint, ...]:
     """Expand what was given to a series, in the order of its steps.
 
     A folder that is no checkpoint itself, but holds checkpoints, is a series; so are several paths.
+
+    Parameters
+    ----------
+    head_count : int or None
+        How many heads each has, where the files do not say.
 
     Raises
     ------
@@ -126,10 +134,12 @@ def checkpoints_of(paths: Sequence[str | Path]) -> tuple[Checkpoint, ...]:
             "folder of them."
         )
     if not members:
-        return (Checkpoint(str(absolute[0]), labels_of(absolute)[0], 0),)
+        return (Checkpoint(str(absolute[0]), labels_of(absolute)[0], 0, head_count=head_count),)
     labels = labels_of([member.path for member in members])
     named = zip(members, labels, strict=True)
-    return tuple(Checkpoint(str(member.path), label, member.step) for member, label in named)
+    return tuple(
+        Checkpoint(str(member.path), label, member.step, head_count=head_count) for member, label in named
+    )
 
 
 def labels_of(paths: Sequence[Path]) -> list[str]:

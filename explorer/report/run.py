@@ -86,6 +86,7 @@ def run_report(
     layers: Sequence[int] | None = None,
     heads: Sequence[int] | None = None,
     samples: int | None = None,
+    head_count: int | None = None,
     device: str = "auto",
     draws: Draws | None = None,
     untrained: int = 2,
@@ -109,6 +110,8 @@ def run_report(
         True numbers; None: all.
     samples : int or None
         How many of each input that has several; see `inputs_of`.
+    head_count : int or None
+        How many heads there are, where the checkpoints do not say.
     device : str
         "auto", "cpu", "cuda" or "mps".
     draws : Draws or None
@@ -132,7 +135,7 @@ def run_report(
         If nothing can be opened or written, or there are no such layers or heads.
     """
     given = [paths] if isinstance(paths, str | Path) else list(paths)
-    checkpoints = checkpoints_of(given)
+    checkpoints = checkpoints_of(given, head_count)
     source = DESK.open(checkpoints[0])
     refuse_unknown(source, layers, heads)
     units = units_of(

@@ -64,11 +64,11 @@ def test_the_untrained_model_is_a_null_like_the_others(tmp_path: Path) -> None:
     [
         (["--nulls", "shuffle"], "there is no shuffle: choose of permutation"),
         (["--costly-measures", "cka"], "there is no cka: choose of kernel_cka"),
-        (["--draws", "0"], "0 is below 1"),
-        (["--costly-draws", "-1"], "-1 is below 0"),
+        (["--draws", "0"], "0 is not allowed: give a number at least 1"),
+        (["--costly-draws", "-1"], "-1 is not allowed: give a number at least 0"),
         (["--draws", "many"], "invalid number value: 'many'"),
         (["--layers", "0-3"], "0-3 is not whole numbers with commas between them"),
-        (["--samples", "0"], "0 is below 1"),
+        (["--samples", "0"], "0 is not allowed: give a number at least 1"),
         (["--jobs", "0"], "no process computes nothing"),
     ],
 )

@@ -16,6 +16,7 @@ from explorer.maths.evidence_draws import Draws
 from explorer.models.open import open_path
 from explorer.params import Params
 from explorer.report.plan import checkpoints_of, inputs_of, labels_of, units_of
+from explorer.report.work import serially
 from explorer.session import Origin
 
 
@@ -85,3 +86,18 @@ def test_a_units_key_follows_what_its_numbers_depend_on(tmp_path: Path) -> None:
     heads(path)
     path.write_bytes(path.read_bytes() + b" ")
     assert unit.key != key
+
+
+def test_an_answered_head_count_reaches_every_checkpoint_of_the_series(tmp_path: Path) -> None:
+    paths = [tmp_path / f"step-{step}.npz" for step in (1, 2)]
+    for path in paths:
+        drawn = np.random.default_rng(0)
+        np.savez(path, **{name: drawn.standard_normal((6, 384)) for name in "qkv"})
+    origin = Origin(tuple(map(str, paths)), heads=4)
+    source = open_path(paths, heads=4)
+    work = evidence.plan(source, origin, Params(), Asked(series=True, cheap=1, costly=0, untrained=0))
+    done = list(serially(work.units, desk=work.desk))
+    assert [each.failure for each in done] == ["", ""]
+    assert [len((each.record or {})["heads"]) for each in done] == [4, 4]
+    (other,) = evidence.plan(source, Origin((str(paths[0]),), heads=8), Params(), Asked()).units
+    assert other.key != done[0].unit.key
