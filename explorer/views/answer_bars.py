@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +16,8 @@ from explorer.ui.theme import AXIS_PX, font, scheme
 from explorer.views.plot import Plot
 from explorer.views.words import figure, percent
 
-NAMES = 92
-"""Pixels for the names beside the bars."""
+NAMES, NAME_STEP = 92, 23
+"""Pixels for the names beside the bars, at most, and the step in which they are given: names change often."""
 FIGURE = 48
 """Pixels for the figure behind the longest bar."""
 THICK = 0.68
@@ -102,6 +103,7 @@ class AnswerBars(Plot):
             ticks = [(float(row), self._label(bars, row)) for row in range(len(bars.names))]
         self._path.setPath(path)
         self.set_ticks("left", ticks)
+        self.getAxis("left").setWidth(_room([label for _, label in ticks]))
         self._rows, self._lowest = max(rows, FEWEST), lowest
         self._make_room()
         self._write(bars)
@@ -149,3 +151,10 @@ def _scale(lowest: float, shares: bool) -> list[tuple[float, str]]:
     if not shares:
         return [(x, figure(x)) for x in (-1.0, 0.0, 1.0) if x >= lowest]
     return [(0.0, "0"), (0.5, "50 %"), (1.0, "100 %")]
+
+
+def _room(labels: list[str]) -> int:
+    """Return the width of an axis with these labels."""
+    metrics = QFontMetricsF(font(AXIS_PX))
+    widest = max(map(metrics.horizontalAdvance, labels), default=0.0) + 12
+    return min(NAMES, math.ceil(widest / NAME_STEP) * NAME_STEP)

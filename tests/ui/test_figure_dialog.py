@@ -90,6 +90,7 @@ def test_a_preset_sets_the_fields(
 def test_a_column_grows_with_its_panels_as_far_as_a_page() -> None:
     heights = [preset_figure("one column", [False] * panels).height_mm for panels in (1, 2, 3, 6)]
     assert heights == [62, 124, 186, 234]
+    assert preset_figure("one column", [True]).height_mm > 62
 
 
 @pytest.mark.parametrize("preset", PRESETS)

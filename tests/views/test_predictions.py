@@ -215,3 +215,11 @@ def test_spread_ignores_what_is_not_known():
     np.testing.assert_array_equal(low, [1, 2, np.nan])
     np.testing.assert_array_equal(mean, [2, 2, np.nan])
     np.testing.assert_array_equal(high, [3, 2, np.nan])
+
+
+@pytest.mark.parametrize(("answers", "room"), [(classes, 46), (tokens, 92)])
+def test_short_names_leave_their_room_to_the_bars(view, answers, room):
+    view.show_answers(answers(), "rpc", FROM)
+    for column in view.columns:
+        assert column.getAxis("left").width() <= room
+        assert column.getAxis("left").width() % 23 == 0

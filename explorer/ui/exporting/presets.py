@@ -16,6 +16,8 @@ PRESETS: tuple[Preset, ...] = get_args(Preset)
 ROW_PX = 290
 """Height of a row, in pixels of which the type takes `AXIS_PX`, in which the lowest panel is legible."""
 LEAST_PT = 5.0
+KEYS_MM = 18.0
+"""More height for rows of one column where several plots stand side by side: their keys break into lines."""
 CROWD = 4
 """More panels on a slide stand in three columns."""
 
@@ -62,7 +64,8 @@ def preset_figure(preset: Preset, wide: Sequence[bool], like: Figure | None = No
     most = page.columns + (preset == "slide" and len(wide) > CROWD)
     columns = min(most, max(len(wide), 1))
     rows = max(len(rows_of(wide, columns)), 1)
-    height = min(page.row_mm * rows, page.height_mm) if page.row_mm else page.height_mm
+    row_mm = page.row_mm + (KEYS_MM if page.columns == 1 and any(wide) else 0.0)
+    height = min(row_mm * rows, page.height_mm) if page.row_mm else page.height_mm
     pixels = ROW_PX * rows + GAP * (rows - 1) + 2 * MARGIN
     fitting = height / MM_PER_INCH * PT_PER_INCH * AXIS_PX / pixels
     font_pt = round(min(page.font_pt, max(fitting, LEAST_PT)), 1)
