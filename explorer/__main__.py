@@ -6,6 +6,7 @@ import argparse
 import importlib
 import multiprocessing
 import sys
+import warnings
 from collections.abc import Sequence
 
 from explorer import __version__, screen
@@ -34,7 +35,11 @@ def _window_parser() -> argparse.ArgumentParser:
     parser.add_argument("path", nargs="*", metavar="PATH", help="a checkpoint: folder, file or files")
     parser.add_argument("--smoke", action="store_true", help="drive the window once by itself, and check it")
     parser.add_argument("--out", metavar="FOLDER", help="where --smoke exports to (default: temporary)")
-    parser.add_argument("--screenshots", metavar="FOLDER", help="save pictures of everything, and of PATH")
+    parser.add_argument(
+        "--screenshots", metavar="FOLDER",
+        help="save pictures of every page and dialog, and of PATH, light and dark, at three sizes of screen; "
+        "takes minutes, as evidence, a study and a training are computed anew for each size",
+    )  # fmt: skip
     parser.add_argument("--info", action="store_true", help="print versions, devices and paths")
     parser.add_argument("--version", action="version", version=f"gramscope {__version__}")
     return parser
@@ -79,6 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     multiprocessing.freeze_support()
     argv = sys.argv[1:] if argv is None else list(argv)
     try:
+        warnings.filterwarnings("ignore", category=UserWarning, module="torch")  # of how a file was saved
         with screen.libraries():
             if argv and argv[0] in VERBS:
                 return lastingly(lambda: _run_verb(argv[0], argv[1:]))

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 HOME = "GRAMSCOPE_HOME"
 Kind = Literal["config", "data", "cache", "logs"]
+KEEPS: dict[Kind, str] = {
+    "config": "preferences", "data": "sessions", "cache": "unfinished studies", "logs": "logs",
+}  # fmt: skip
+"""What each kind of folder is for."""
 
 _SENTENCES = {
     errno.ENOSPC: "There is no space left to write {name} in {folder}. Free some, or choose another place.",
@@ -69,7 +73,11 @@ def directory(kind: Kind) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _failure(error, path) from error
+        raise GramscopeError(
+            f"The folder {path}, where Gramscope keeps its {KEEPS[kind]}, cannot be made: {error.strerror}. "
+            f"Set {HOME} to a folder that can be written.",
+            str(error),
+        ) from error
     return path
 
 

@@ -53,7 +53,9 @@ def test_directories_are_apart_and_exist(kind: settings.Kind, monkeypatch: pytes
 def test_a_home_that_is_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(settings.HOME, str(tmp_path / "file"))
-    with pytest.raises(GramscopeError, match="is not a folder"):
+    with pytest.raises(
+        GramscopeError, match=r"keeps its preferences, cannot be made: .*\. Set GRAMSCOPE_HOME to a"
+    ):
         settings.directory("config")
 
 

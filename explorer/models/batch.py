@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
@@ -15,25 +16,26 @@ from explorer.models.safety import (
     load_arrays,
     load_tensors,
     refuse_irregular,
-    refuse_irregular_file,
     tensors_in,
 )
 
 IMAGES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm"})
 TENSORS = frozenset({".npy", ".pt"})
+LARGEST_TEXT = 16_000_000
+"""Bytes of a text file that are read: several times the longest text that is tokenised."""
 
 
 def read_lines(path: Path) -> list[str]:
-    """Return the lines of a text file that are not blank.
+    """Return the lines of a text file that are not blank; of a huge one those that begin it, see `cut_note`.
 
     Raises
     ------
     GramscopeError
         If it is not UTF-8 text, or has no line.
     """
-    refuse_irregular_file(path)
+    _refuse_what_is_no_text(path)
     try:
-        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        lines = [line for line in _beginning(path).splitlines() if line.strip()]
     except UnicodeDecodeError as error:
         raise GramscopeError(f"{path.name} is not text in UTF-8. Save it as UTF-8.") from error
     except OSError as error:
@@ -41,6 +43,40 @@ def read_lines(path: Path) -> list[str]:
     if not lines:
         raise GramscopeError(f"{path.name} holds no text.")
     return lines
+
+
+def _refuse_what_is_no_text(path: Path) -> None:
+    if refuse_irregular(path).is_dir():
+        raise GramscopeError(
+            f"This model reads text, and {path.name} is a folder. Give a text, or a text file with a "
+            "line for each input."
+        )
+    if path.suffix.lower() in IMAGES:
+        raise GramscopeError(
+            f"This model reads text, and {path.name} is a picture. Type a text or open a text file; pictures "
+            "are for models of images."
+        )
+
+
+def _beginning(path: Path) -> str:
+    """Read as much of a text as is of use; a line that is cut is left out, unless it is the only one."""
+    with path.open("rb") as file:
+        data = file.read(LARGEST_TEXT)
+        cut = bool(file.read(1))
+    text = codecs.getincrementaldecoder("utf-8")().decode(data, final=not cut)
+    whole, _, _ = text.rpartition("\n")
+    return whole if cut and whole.strip() else text
+
+
+def cut_note(path: Path) -> str:
+    """Say what of a huge text file was not read; empty: all of it was."""
+    size = path.stat().st_size
+    if size <= LARGEST_TEXT:
+        return ""
+    return (
+        f"{path.name} has {size / 1e6:,.0f} MB: only its first {LARGEST_TEXT / 1e6:,.0f} MB were read, and "
+        "lines beyond are not counted."
+    )
 
 
 def image_files(path: Path) -> list[Path]:
@@ -94,7 +130,7 @@ def read_tensor(path: Path) -> Tensor:
     GramscopeError
         If the file is not sound, or holds none or several.
     """
-    if path.suffix == ".npy":
+    if path.suffix.lower() == ".npy":
         array = load_arrays(path)["array"]
         try:
             return torch.from_numpy(array.copy())

@@ -16,7 +16,7 @@ STANDARD = (
     "model.safetensors", "model.safetensors.index.json",
     "pytorch_model.bin", "pytorch_model.bin.index.json",
 )  # fmt: skip
-LOOSE = ("*.safetensors", "*.bin", "*.pt", "*.pth", "*.ckpt")
+LOOSE = (".safetensors", ".bin", ".pt", ".pth", ".ckpt")
 WRAPPERS = ("module.", "_orig_mod.")
 ASIDE = ("optimizer", "scheduler", "training_args", "rng_state", "adapter_model")
 
@@ -48,8 +48,8 @@ def weight_files(folder: Path, chosen: Path | None = None) -> list[Path]:
         path = folder / name
         if path.exists():
             return shards_of(path) if name.endswith(".json") else [refuse_irregular_file(path)]
-    for pattern in LOOSE:
-        found = [path for path in sorted(folder.glob(pattern)) if not path.stem.startswith(ASIDE)]
+    for ending in LOOSE:
+        found = [path for path in _ending_in(folder, ending) if not path.stem.startswith(ASIDE)]
         if len(found) == 1:
             return [refuse_irregular_file(found[0])]
         if found:
@@ -59,6 +59,10 @@ def weight_files(folder: Path, chosen: Path | None = None) -> list[Path]:
         f"{folder.name} holds no weights: model.safetensors or pytorch_model.bin is needed.",
         "Found: " + ", ".join(sorted(path.name for path in folder.iterdir())[:40]),
     )
+
+
+def _ending_in(folder: Path, ending: str) -> list[Path]:
+    return [path for path in sorted(folder.iterdir()) if path.suffix.lower() == ending]
 
 
 def refuse_not_finite(name: str, tensor: Tensor, file: str) -> None:

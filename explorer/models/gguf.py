@@ -21,7 +21,7 @@ from explorer.models.offline import transformers
 from explorer.models.patience import read_through
 from explorer.models.readable import refuse_unreadable, refuse_without_heads
 from explorer.models.readers import positions_of
-from explorer.models.safety import Progress, refuse_irregular_file, silent
+from explorer.models.safety import Progress, refuse_empty_file, silent
 from explorer.models.text import TextReader
 
 NEEDED = ("gguf", "accelerate")
@@ -110,7 +110,7 @@ def open_gguf(path: Path, should_stop: ShouldStop = never, progress: Progress = 
     Stopped
         If `should_stop` said so.
     """
-    refuse_irregular_file(path)
+    refuse_empty_file(path)
     _refuse_without_packages()
     try:
         read_through(path, should_stop)

@@ -58,7 +58,7 @@ def files_of(paths: str | Path | Sequence[str | Path], should_stop: ShouldStop =
 
 def _chosen(paths: str | Path | Sequence[str | Path], should_stop: ShouldStop) -> Path:
     """Return the one folder or file that is opened of what was given."""
-    given = [refuse_irregular(path, should_stop) for path in _listed(paths)]
+    given = [refuse_irregular(Path(path).absolute(), should_stop) for path in _listed(paths)]
     series = series_of(given)
     return series[-1].path if series else _one_path(given)
 
@@ -97,7 +97,8 @@ def _speaks_transformers(folder: Path) -> bool:
 def _weights_in(folder: Path) -> list[Path]:
     if _speaks_transformers(folder):
         return weight_files(folder)
-    return sorted(folder.glob("*.gguf")) or weight_files(folder)
+    packed = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in GGUF]
+    return packed or weight_files(folder)
 
 
 def _open_folder(folder: Path, heads: int | None, should_stop: ShouldStop, progress: Progress) -> Source:

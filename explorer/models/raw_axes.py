@@ -82,7 +82,8 @@ def _choose(parts: Sequence[Tensor], evidence: Evidence) -> Order:
     if straight and crossed and first > second:
         raise NeedsHeads(
             f"The queries have shape {shapes[0][1:] if shapes[0][0] == 1 else shapes[0]}: is that "
-            f"{second} heads of {first} tokens, or {first} heads of {second} tokens?",
+            f"{_some(second, 'head')} of {_some(first, 'token')}, or {_some(first, 'head')} of "
+            f"{_some(second, 'token')}?",
             (second, first),
         )
     if straight:
@@ -91,6 +92,10 @@ def _choose(parts: Sequence[Tensor], evidence: Evidence) -> Order:
         return "tokens, heads, head_dim"
     known = ", ".join(map(str, sorted(evidence.tokens))) or "unknown"
     raise _unfit(parts, f"no order of heads, tokens and head_dim fits all three ({known} tokens otherwise)")
+
+
+def _some(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _arrange_matrices(parts: Sequence[Tensor], evidence: Evidence) -> tuple[list[Tensor], str]:

@@ -17,7 +17,7 @@ from explorer.models.nested import leaves
 from explorer.models.raw_layers import RawLayer, group, read_layer
 from explorer.models.raw_names import read_name
 from explorer.models.safetensors_file import read_header, read_metadata
-from explorer.models.safety import Progress, load_arrays, load_tensors, refuse_irregular_file, silent
+from explorer.models.safety import Progress, load_arrays, load_tensors, refuse_empty_file, silent
 from explorer.params import Input
 
 
@@ -121,6 +121,11 @@ def _notes(raw: Mapping[int, RawLayer]) -> list[str]:
         if layer.numbers and layer.numbers != tuple(range(len(layer.numbers))):
             true = ", ".join(map(str, layer.numbers))
             notes.append(f"Layer {number}: the heads shown from 0 on are the file's {true}.")
+    if any(layer.q.shape[2] == 1 for layer in raw.values()):
+        notes.append(
+            "A head of one token attends to itself alone: its attention is 1, and there is no spectrum to "
+            "compare. Capture a longer input."
+        )
     return notes
 
 
@@ -155,8 +160,8 @@ def open_raw_heads(
     Stopped
         If `should_stop` said so.
     """
-    refuse_irregular_file(path)
-    if path.suffix == ".safetensors" and not _holds_heads(read_header(path)):
+    refuse_empty_file(path)
+    if path.suffix.lower() == ".safetensors" and not _holds_heads(read_header(path)):
         return None
     entries = _read(path, should_stop, progress)
     layers = group(entries.items())
@@ -178,10 +183,10 @@ def _holds_heads(names: Iterable[str]) -> bool:
 
 def _read(path: Path, should_stop: ShouldStop, progress: Progress) -> dict[str, Any]:
     """Return a file's tensors, numbers and texts by dotted name."""
-    if path.suffix == ".npz":
+    if path.suffix.lower() == ".npz":
         return {name: _of_array(name, array) for name, array in load_arrays(path).items()}
     entries = dict(leaves(load_tensors(path, should_stop, progress)))
-    return entries | (read_metadata(path) if path.suffix == ".safetensors" else {})
+    return entries | (read_metadata(path) if path.suffix.lower() == ".safetensors" else {})
 
 
 def _of_array(name: str, array: np.ndarray) -> Any:

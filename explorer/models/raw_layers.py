@@ -127,7 +127,10 @@ def _by_head(places: Mapping[Place, Any]) -> list[tuple[Place, Any]]:
 
 def _as_tensor(leaf: Any, role: str) -> Tensor:
     if not isinstance(leaf, Tensor) or leaf.is_complex() or leaf.layout != torch.strided:
-        raise GramscopeError(f"{role} should be an array of real numbers, and is {type(leaf).__name__}.")
+        is_what = f"a tensor of {leaf.dtype}" if isinstance(leaf, Tensor) else f"a {type(leaf).__name__}"
+        raise GramscopeError(
+            f"{role} should be a dense array of real numbers, and is {is_what}. Save it as float32."
+        )
     return leaf
 
 
@@ -163,8 +166,16 @@ def read_layer(parts: Parts, tokens: int | None, heads: int | None) -> RawLayer:
         See `explorer.models.raw_axes.arrange`; also for numbers that are not finite.
     """
     captured = [_as_tensor(parts[role], role) for role in ("q", "k", "v")]
-    if not all(part.is_floating_point() and bool(torch.isfinite(part).all()) for part in captured):
-        raise GramscopeError("q, k and v must be finite floating-point numbers; some are not.")
+    for role, part in zip(("q", "k", "v"), captured, strict=True):
+        if not part.is_floating_point():
+            raise GramscopeError(
+                f"{role} holds {part.dtype} where floating-point numbers are needed: whole numbers may be "
+                "quantised. Save q, k and v as float32, as they meet in the score."
+            )
+        if not bool(torch.isfinite(part).all()):
+            raise GramscopeError(
+                f"{role} holds NaN or infinity, of which no picture can be made. Capture the heads again."
+            )
     numbers = parts.get("heads")
     many = len(numbers) if isinstance(numbers, list) else _count(numbers)
     x, mask, known = parts.get("x"), parts.get("mask"), {tokens} if tokens else set()

@@ -81,6 +81,14 @@ def _number(value: dict[str, Any]) -> Any:
     return float(named) if named in ("Infinity", "-Infinity", "NaN") else value
 
 
+def refuse_empty_file(path: str | Path) -> Path:
+    """Return `path` if it is a regular file with anything in it; see `refuse_irregular`."""
+    path = refuse_irregular_file(path)
+    if not path.stat().st_size:
+        raise GramscopeError(f"{path.name} is an empty file, of 0 bytes. Copy or download it again.")
+    return path
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file.
 
@@ -156,9 +164,9 @@ def load_tensors(path: str | Path, should_stop: ShouldStop = never, progress: Pr
     Stopped
         If `should_stop` said so while reading.
     """
-    path = refuse_irregular_file(path)
+    path = refuse_empty_file(path)
     try:
-        if path.suffix == ".safetensors":
+        if path.suffix.lower() == ".safetensors":
             return _load_safetensors(path, should_stop, progress)
         return _load_torch(path, should_stop, progress)
     except OSError as error:
@@ -289,9 +297,9 @@ def load_arrays(path: str | Path) -> dict[str, np.ndarray]:
     GramscopeError
         If the file is damaged, holds Python objects, or would unpack to more than half of the free memory.
     """
-    path = refuse_irregular_file(path)
+    path = refuse_empty_file(path)
     try:
-        if path.suffix == ".npz":
+        if path.suffix.lower() == ".npz":
             with zipfile.ZipFile(path) as archive:
                 size = sum(entry.file_size for entry in archive.infolist())
                 if size > psutil.virtual_memory().available // 2:

@@ -82,7 +82,9 @@ def _inside(path: Path) -> list[Path]:
 
 def is_checkpoint(folder: Path) -> bool:
     """Whether a folder holds a model."""
-    return (folder / "config.json").exists() or any(child.suffix in WEIGHTS for child in folder.iterdir())
+    return (folder / "config.json").exists() or any(
+        child.suffix.lower() in WEIGHTS for child in folder.iterdir()
+    )
 
 
 def _stands_alone(path: Path) -> bool:

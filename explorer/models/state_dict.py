@@ -7,7 +7,7 @@ from typing import Any
 
 from explorer.models.base import ShouldStop, never
 from explorer.models.safetensors_file import read_header, read_metadata
-from explorer.models.safety import Progress, load_tensors, refuse_irregular_file, silent
+from explorer.models.safety import Progress, load_tensors, refuse_empty_file, silent
 from explorer.models.vit_find import Found, find_models, flatten, holds_vit, settings_in
 from explorer.models.vit_layout import build, infer_config
 from explorer.models.vit_reader import VitReader, preprocessing_for, timm_settings
@@ -46,9 +46,9 @@ def open_state_dict(
     Stopped
         If `should_stop` said so.
     """
-    refuse_irregular_file(path)
+    refuse_empty_file(path)
     metadata: dict[str, str] = {}
-    if path.suffix == ".safetensors":
+    if path.suffix.lower() == ".safetensors":
         if not holds_vit(read_header(path)):
             return None
         metadata = read_metadata(path)

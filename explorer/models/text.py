@@ -12,7 +12,7 @@ from torch import Tensor
 
 from explorer.errors import GramscopeError
 from explorer.models.base import Kind, Token
-from explorer.models.batch import TENSORS, count_entries, entry_of, read_line, read_tensor
+from explorer.models.batch import TENSORS, count_entries, cut_note, entry_of, read_line, read_tensor
 from explorer.models.prepared import Prepared
 from explorer.models.tokens import tokens_from_offsets, tokens_from_pieces
 from explorer.models.words import Mask, change_words
@@ -97,18 +97,20 @@ class TextReader:
 
     def _read(self, input: Input, limit: int | None) -> Prepared:
         most = min((n for n in (limit, self.positions) if n is not None), default=None)
-        text = input.text
+        text, note = input.text, ""
         if input.files:
             path, index = entry_of(input.files, input.index)
-            if path.suffix in TENSORS:
+            if path.suffix.lower() in TENSORS:
                 return self._from_tensor(read_tensor(path), most)
-            text = read_line(path, index)
+            text, note = read_line(path, index), cut_note(path)
         text = text or self._sample(input)
         if not text.strip():
             raise GramscopeError("The text is empty. Type at least one word.")
         if self.tokenizer is None:
-            return self._from_tensor(self._typed_numbers(text), most)
-        return self._tokenised(text, most)
+            prepared = self._from_tensor(self._typed_numbers(text), most)
+        else:
+            prepared = self._tokenised(text, most)
+        return replace(prepared, notes=(note, *prepared.notes)) if note else prepared
 
     def _sample(self, input: Input) -> str:
         if self.tokenizer is not None:

@@ -12,7 +12,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 
 from explorer.errors import GramscopeError
-from explorer.models.batch import IMAGES, read_lines
+from explorer.models.batch import IMAGES, cut_note, read_lines
 from explorer.models.safety import refuse_irregular
 from explorer.units import stamp
 
@@ -87,6 +87,8 @@ def _of_table(path: Path) -> list[tuple[str, Path]]:
     separator = TABLES.get(path.suffix.lower())
     if separator is None:
         raise GramscopeError(f"{path.name} is neither a folder nor a table. {HOW}")
+    if cut := cut_note(path):
+        raise GramscopeError(f"{cut} Give a shorter table.")
     rows = [row for row in csv.reader(read_lines(path), delimiter=separator) if row]
     if wrong := next((row for row in rows if len(row) < 2 or not row[0].strip() or not row[1].strip()), None):
         raise GramscopeError(

@@ -81,7 +81,7 @@ def _look(path: Path, name: str) -> _Found:
     source = open_path(path)
     try:
         symmetric = Classifier(source).symmetric
-        header = read_metadata(path) if path.suffix == ".safetensors" else {}
+        header = read_metadata(path) if path.suffix.lower() == ".safetensors" else {}
         digits = header if header.get("gramscope") == "digits" else {}
         variant = digits.get("variant", "")
         row = name or ROWS.get(variant, source.name)
