@@ -102,3 +102,5 @@ def bind_optional_spin(state: State, auto: QCheckBox, spin: QDoubleSpinBox, name
     auto.toggled.connect(read)
     spin.valueChanged.connect(read)
     state.result_changed.connect(show_used)
+    if state.result is not None:
+        show_used(state.result)

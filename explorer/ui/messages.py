@@ -13,15 +13,28 @@ from types import TracebackType
 from typing import Literal
 
 from PySide6.QtCore import (
+    QEvent,
     QMessageLogContext,
     QObject,
+    QSize,
+    Qt,
     QTimer,
     QtMsgType,
     Signal,
     qInstallMessageHandler,
 )
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QScrollArea,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from explorer.errors import GramscopeError, Stopped
 from explorer.logs import about
@@ -31,8 +44,8 @@ from explorer.ui.progress import TaskProgress
 Level = Literal["error", "warning", "info"]
 INFO_MS = 6000
 MOST_SHOWN = 3
-DETAIL_PX = 40, 160
-"""Height of what is unfolded, at least and at most: the panels keep what they need."""
+LEAST_PX = 112
+"""A sentence of two lines, its buttons, and some lines of its details."""
 
 log = logging.getLogger(__name__)
 
@@ -187,8 +200,7 @@ class MessageBar(QFrame):
         self.sentence.setWordWrap(True)
         self.detail = QPlainTextEdit(message.detail)
         self.detail.setReadOnly(True)
-        self.detail.setMinimumHeight(DETAIL_PX[0])
-        self.detail.setMaximumHeight(DETAIL_PX[1])
+        self.detail.setMaximumHeight(160)
         self.detail.hide()
         self.unfold = _button("Details", "Show what lies behind this message")
         self.unfold.setCheckable(True)
@@ -254,8 +266,10 @@ def _button(text: str, tip: str) -> QToolButton:
     return button
 
 
-class MessageArea(QWidget):
+class MessageArea(QScrollArea):
     """Shows messages one under another, the newest first; empty, it takes no room.
+
+    Where the panels under it need the room, it scrolls, and shows the newest whole.
 
     Attributes
     ----------
@@ -266,12 +280,41 @@ class MessageArea(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.bars: list[MessageBar] = []
-        self._column = QVBoxLayout(self)
+        inner = QWidget()
+        self._column = QVBoxLayout(inner)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
+        self.setWidget(inner)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.hide()
         messages().show_in(self.show_message)
         messages().withdrawn.connect(self._withdraw)
+
+    def sizeHint(self) -> QSize:
+        """Return the size at which all is seen."""
+        return QSize(self.minimumSizeHint().width(), sum(map(self._height_of, self.bars)))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the size at which the newest is seen, with a part of its details."""
+        newest = self._height_of(self.bars[0]) if self.bars else 0
+        return QSize(0, min(newest, LEAST_PX))
+
+    def _height_of(self, bar: MessageBar) -> int:
+        return bar.heightForWidth(self.viewport().width())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Ask for other room when a message comes, goes or unfolds."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Ask for other room when sentences break otherwise."""
+        super().resizeEvent(event)
+        self.updateGeometry()
 
     def show_message(self, message: Message) -> None:
         """Show `message` on top; the same one again is counted, not repeated."""
@@ -281,7 +324,6 @@ class MessageArea(QWidget):
                 return
         bar = MessageBar(message)
         bar.closed.connect(lambda: self._remove(bar))
-        bar.unfold.toggled.connect(lambda on: self._fold_others(bar) if on else None)
         self.bars.insert(0, bar)
         self._column.insertWidget(0, bar)
         plain = [bar for bar in self.bars if not bar.is_answered]
@@ -294,12 +336,6 @@ class MessageArea(QWidget):
         messages().keep(self.show_message)
         for bar in list(self.bars):
             self._remove(bar)
-
-    def _fold_others(self, unfolded: MessageBar) -> None:
-        """Show the details of one message at a time: more would press the panels into each other."""
-        for bar in self.bars:
-            if bar is not unfolded:
-                bar.unfold.setChecked(False)
 
     def _withdraw(self, message: Message) -> None:
         for bar in [bar for bar in self.bars if bar.message == message]:

@@ -41,7 +41,7 @@ class Outputs(View):
 
     def build(self) -> None:
         """Make the items, once."""
-        self.setMinimumSize(320, 152)
+        self.setMinimumSize(320, 200)
         self._strip, self._pursuit_strip = Strip(), Strip()
         self.plot, self._tokens, self._residuals = ResponsePlot(), TokenErrors(), ResidualTrace()
         self.plot_items = [self.plot, self._tokens, self._residuals]

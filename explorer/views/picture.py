@@ -79,7 +79,7 @@ class Picture(QWidget):
         self._subject: tuple[object, ...] = ()
         self._rest = QTimer(self, interval=REST_MS)
         self._rest.timeout.connect(self._settle_at_rest)
-        self.setMinimumSize(200, 120)
+        self.setMinimumSize(200, 160)
         self.setAccessibleName(self.title)
         self._lay_out()
 

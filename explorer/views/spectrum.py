@@ -39,7 +39,7 @@ class SpectrumView(View):
 
     def build(self) -> None:
         """Make the items, once."""
-        self.setMinimumHeight(152)
+        self.setMinimumHeight(200)
         self._strip = Strip()
         self.plot = EigenvaluePlot()
         self._stems = [Stems() for _ in range(MOST)]

@@ -163,5 +163,8 @@ def test_what_is_left_to_its_default_shows_what_was_used(qtbot: QtBot) -> None:
         controls, used = window.explore.controls, window.state.result.pursuit
         assert controls.mu_auto.isChecked() and not controls.mu.isEnabled()
         assert controls.mu.value() == pytest.approx(used.mu, abs=1e-4) != 1.0
+        later = Controls(window.state)
+        qtbot.addWidget(later)
+        assert later.mu.value() == controls.mu.value()
         controls.mu_auto.setChecked(False)
         assert window.state.params.mu == controls.mu.value() == pytest.approx(used.mu, abs=1e-4)
