@@ -250,6 +250,12 @@ def _refuse_zip_bomb(path: Path) -> None:
 def _refuse_pickle(path: Path, error: Exception) -> GramscopeError:
     found = re.search(r"GLOBAL (\S+)", str(error))
     needs = f" ({found[1]})" if found else ""
+    if "Unsupported operand" in str(error):
+        return GramscopeError(
+            f"{path.name} is a pickle with instructions that are not followed, as those of protocols above 2 "
+            "have. Save it again with torch.save as it is by default, or convert it to safetensors.",
+            str(error),
+        )
     if isinstance(error, pickle.UnpicklingError):
         return GramscopeError(
             f"{path.name} is a pickle that holds more than tensors{needs}: reading it could run code, so "
