@@ -102,16 +102,25 @@ def test_long_curves_are_offered_and_can_be_left_off(
 def test_a_long_diagram_waits_for_a_yes_and_can_be_cancelled(
     qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(robustness, "remaining", lambda spent, done, wanted: 1e6 if done < wanted else 0.0)
+    go = threading.Event()
+    go.set()
+
+    def remaining(spent: float, done: int, wanted: int) -> float:
+        go.wait(20)
+        return 1e6 if done < wanted else 0.0
+
+    monkeypatch.setattr(robustness, "remaining", remaining)
     titles = [window.pages.row.tabText(i) for i in range(window.pages.count)]
     window.pages.show_page(titles.index("Robustness"))
     page = window.pages.page(window.pages.place)
     asking = page.phase.asking
     qtbot.waitUntil(lambda: asking.button.text() == "Compute", timeout=10_000)
     assert asking.progress.text() == "the whole diagram takes about 278 h"
+    go.clear()
     press(qtbot, asking.button)
     qtbot.waitUntil(lambda: asking.button.text() == "Cancel", timeout=10_000)
     press(qtbot, asking.button)
+    go.set()
     assert asking.button.text() == "Begin again" and page._phase_of not in page._kept
     press(qtbot, asking.button)
     qtbot.waitUntil(lambda: page._phase_of in page._kept, timeout=60_000)
