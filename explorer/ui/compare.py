@@ -75,7 +75,7 @@ class ComparePage(QWidget):
         docks.splitDockWidget(left, right, Qt.Orientation.Horizontal)
         docks.tabifyDockWidget(above, behind)
         above.raise_()
-        docks.resizeDocks([above, left], [1000, 1100], Qt.Orientation.Vertical)
+        docks.resizeDocks([above, left], [1000, 1200], Qt.Orientation.Vertical)
         docks.resizeDocks([left, right], [1100, 1000], Qt.Orientation.Horizontal)
         return docks
 

@@ -50,7 +50,7 @@ class Bars:
     def figure(self, row: int) -> str:
         """Return a value as it is written."""
         value = float(self.values[row])
-        return percent(value) if self.shares else figure(value)
+        return percent(value, zeros=True) if self.shares else figure(value, zeros=True)
 
 
 class AnswerBars(Plot):

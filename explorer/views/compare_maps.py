@@ -11,6 +11,7 @@ from PySide6.QtCore import QPointF
 from explorer.comparison import difference, label_of, why_no_difference
 from explorer.result import Result
 from explorer.ui.theme import diverging_map, sequential_map, symmetric_levels
+from explorer.views.alike import alike
 from explorer.views.base import Column, Table
 from explorer.views.colorbar import ColorBar, as_high_as
 from explorer.views.compare_base import CompareView
@@ -78,8 +79,9 @@ class CompareMaps(CompareView):
             self.canvas.addItem(tile.plot, 1, 2 * i)
             self.canvas.addItem(tile.bar, 1, 2 * i + 1)
             as_high_as(tile.bar, tile.plot, self.canvas.ci.layout)
-            self.canvas.ci.layout.setColumnStretchFactor(2 * i, 1)
             self.plot_items += [tile.plot, tile.bar]
+        plots = {2 * i: tile.plot for i, tile in enumerate(self.maps)}
+        self._alike = alike(self.canvas, plots, [tile.bar for tile in self.maps])
 
     def recolour(self) -> None:
         """Take the hatch of the scheme again."""
@@ -123,6 +125,7 @@ class CompareMaps(CompareView):
         self.maps[0].bar.make_room(not colours)
         for tile in self.maps[1:]:
             tile.plot.showAxis("left", not queries)
+        self._alike()
 
     def mark(self, rows: NDArray[np.int64]) -> None:
         """Mark the selected tokens at the axes."""

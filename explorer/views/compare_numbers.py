@@ -18,6 +18,8 @@ from explorer.views.compare_base import CompareView
 from explorer.views.words import figure
 
 TALLEST = 20.0
+TYPE = 0.85
+"""Height of the type in a row, at most, so that rows keep apart."""
 HEADS = ("", "pinned", "present", "difference")
 NAMES = 0.43
 """Share of the width for the names."""
@@ -40,13 +42,18 @@ class _Table(pg.GraphicsWidget):
         """Height of a row in pixels."""
         return min(TALLEST, self.height() / (len(self.rows) + 1))
 
+    @property
+    def type_px(self) -> int:
+        """Height of the type in pixels."""
+        return max(1, min(AXIS_PX, math.floor(TYPE * self.line)))
+
     def boundingRect(self) -> QRectF:
         """Return the item's own rectangle."""
         return QRectF(0, 0, self.width(), self.height())
 
     def paint(self, painter: QPainter, *_: object) -> None:
         """Draw the heads, a hairline, and the rows."""
-        painter.setFont(font(AXIS_PX))
+        painter.setFont(font(self.type_px))
         self._draw(painter, 0.0, HEADS, scheme().secondary)
         painter.setPen(hairline_pen())
         painter.drawLine(QPointF(0, self.line), QPointF(self.width(), self.line))

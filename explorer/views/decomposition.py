@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QWidget
 from explorer.detail import Array, Decomposition, Exact, support_scores
 from explorer.result import Result
 from explorer.ui.theme import PCP, RPC, clean_brush, diverging_map, scheme
+from explorer.views.alike import alike
 from explorer.views.base import Table, View
 from explorer.views.colorbar import ColorBar
 from explorer.views.plot import ceiling
@@ -58,10 +59,7 @@ class DecompositionView(View):
             for column, tile in enumerate(tiles):
                 tile.place(self.canvas, 2 * row, column)
             self.canvas.addItem(self._bars[row], 2 * row + 1, 3)
-        layout = self.canvas.ci.layout
-        for column in range(3):
-            layout.setColumnStretchFactor(column, 1)
-            layout.setColumnPreferredWidth(column, 1)
+        alike(self.canvas, {column: tile.plot for column, tile in enumerate(self._tiles[0])}, self._bars[:1])
         self.plot_items = [*(tile.plot for tiles in self._tiles for tile in tiles), *self._bars]
         for tiles in self._tiles:
             for tile in tiles[1:]:

@@ -32,7 +32,7 @@ MOST = 2.0
 NOTHING_MOVED = "softmax's output moves at no level: there is nothing to compare"
 EDGE = 0.03
 """Room around the map, as a share of it, so that the ring at an edge is whole."""
-WORDS = 112
+WORDS = 128
 """Pixels for the words at the colour bar."""
 
 

@@ -202,4 +202,4 @@ def _summary(case: tuple[bool, bool], answers: Answers) -> str:
         return f"says “{answer.best}”"
     if answer.best == answers.true:
         return f"says “{answer.best}”, rightly"
-    return f"says “{answer.best}”; “{answers.true}” gets {percent(answer.truth)}"
+    return f"says “{answer.best}”; “{answers.true}” gets {percent(answer.truth, zeros=True)}"

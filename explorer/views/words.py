@@ -48,13 +48,19 @@ def figure(value: float, digits: int = 3, zeros: bool = False) -> str:
     return text.replace("-", "−")
 
 
-def percent(share: float) -> str:
-    """Return a share as a percentage: whole from 10 % up, with two digits below."""
+def percent(share: float, zeros: bool = False) -> str:
+    """Return a share as a percentage: whole from 10 % up, with two digits below.
+
+    Parameters
+    ----------
+    zeros : bool
+        Whether zeros at the end stay, as beside numbers that were measured equally well.
+    """
     if not math.isfinite(share):
         return "—"
     value = 100 * share
-    text = f"{value:.0f}" if abs(value) >= 10 or value == 0 else f"{value:.2g}"
-    return f"{text.replace('-', '−')} %"
+    text = f"{value:.0f}".replace("-", "−") if abs(value) >= 10 else figure(value, 2, zeros)
+    return f"{text} %"
 
 
 def short_name(result: Result, row: int) -> str:

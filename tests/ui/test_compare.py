@@ -7,11 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF
 from pytestqt.qtbot import QtBot
 
 from explorer.params import Params
 from explorer.ui import export
 from explorer.ui.compare import ComparePage
+from explorer.ui.theme import font
 from explorer.ui.window import MainWindow
 from explorer.views.compare_base import NOTHING_PINNED
 from tests.sources import FixedSource
@@ -174,3 +176,28 @@ def test_colour_bars_are_as_high_as_the_maps_and_shared_where_the_scale_is(windo
     assert first.bar.vb.sceneBoundingRect().height() == pytest.approx(
         first.plot.vb.sceneBoundingRect().height(), abs=2
     )
+
+
+def test_compared_maps_are_equally_wide_whoever_has_the_axis_and_however_wide_the_window(
+    window: MainWindow,
+) -> None:
+    page = page_of(window)
+    window.menus.actions["Pin as reference"].trigger()
+    window.state.update(layer=1, head=2)
+    for width in (1100, 1500, 1200):
+        window.resize(width, 700)
+        settle()
+        page.grab()
+        widths = [tile.plot.vb.width() for tile in page.maps.maps]
+        assert widths == pytest.approx([widths[0]] * 3, abs=2)
+        assert sum(widths) > 0.5 * page.maps.canvas.width()
+
+
+def test_rows_of_numbers_keep_apart_in_the_lowest_window(window: MainWindow) -> None:
+    page = page_of(window)
+    window.resize(window.minimumSize())
+    window.menus.actions["Pin as reference"].trigger()
+    settle()
+    lines = page.numbers.lines
+    assert QFontMetricsF(font(lines.type_px)).capHeight() < 0.85 * lines.line
+    assert lines.type_px < lines.line

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -17,9 +18,15 @@ from explorer.models.recipes import Recipe
 from explorer.params import Params
 from explorer.ui import export
 from explorer.ui.robustness import RobustnessPage
+from explorer.ui.theme import AXIS_PX, font
 from explorer.ui.window import MainWindow
+from explorer.views.phase import WORDS
 from tests.sources import FixedSource
 from tests.views.pointer import click
+
+
+TICK = 10
+"""Pixels between the bar and its words."""
 
 
 def show(window: MainWindow) -> None:
@@ -152,3 +159,17 @@ def test_another_source_ends_what_is_taken_apart_of_the_last_one(window: MainWin
     page._streams["phase"].running_changed.connect(told.append)
     window.state.source_changed.emit(window.state.source)
     assert told == [False]
+
+
+def test_the_maps_of_the_keys_are_equally_wide(window: MainWindow) -> None:
+    window.resize(1400, 800)
+    view = page_of(window).decomposition
+    QApplication.processEvents()
+    view.grab()
+    for tiles in view._tiles:
+        widths = [tile.plot.vb.width() for tile in tiles]
+        assert widths == pytest.approx([widths[0]] * 3, abs=2)
+
+
+def test_the_longest_words_at_the_colour_bar_have_room() -> None:
+    assert QFontMetricsF(font(AXIS_PX)).horizontalAdvance("softmax, ≥ 100 × less") <= WORDS - TICK

@@ -39,6 +39,22 @@ def test_percent(share, text):
     assert percent(share) == text
 
 
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.03, "3.0 %"),
+        (0.011, "1.1 %"),
+        (0.0999, "10 %"),
+        (0.0005, "0.050 %"),
+        (0.1, "10 %"),
+        (0.0, "0 %"),
+        (1e-7, "1.0 × 10⁻⁵ %"),
+    ],
+)
+def test_percent_beside_others(share, text):
+    assert percent(share, zeros=True) == text
+
+
 def test_indices():
     assert subscript(12) == "₁₂"
     assert superscript(-3) == "⁻³"
