@@ -24,7 +24,6 @@ from explorer.views.phase import WORDS
 from tests.sources import FixedSource
 from tests.views.pointer import click
 
-
 TICK = 10
 """Pixels between the bar and its words."""
 
