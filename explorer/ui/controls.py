@@ -36,7 +36,7 @@ HIT_BY_SIZE = ("sparse", "tokens", "replace")
 """Kinds with a magnitude."""
 TARGETS = [("the model's loss", "loss"), ("this head's output", "output")]
 FORMS = [("published", "published"), ("pcp", "pcp")]
-QUERIES = [("symmetric (Q = K)", "symmetric"), ("asymmetric (own Q)", "asymmetric")]
+QUERIES = [("symmetric (Q = K)", "symmetric"), ("asymmetric (own)", "asymmetric")]
 
 
 class WheelGuard(QObject):

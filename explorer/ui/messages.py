@@ -28,7 +28,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPlainTextEdit,
     QScrollArea,
     QSizePolicy,
     QToolButton,
@@ -40,12 +39,13 @@ from explorer.errors import GramscopeError, Stopped
 from explorer.logs import about
 from explorer.tasks import Task
 from explorer.ui.progress import TaskProgress
+from explorer.ui.unfolded import Unfolded
 
 Level = Literal["error", "warning", "info"]
 INFO_MS = 6000
 MOST_SHOWN = 3
-LEAST_PX = 112
-"""A sentence of two lines, its buttons, and some lines of its details."""
+LEAST_PX = 72
+"""A sentence of three lines."""
 
 log = logging.getLogger(__name__)
 
@@ -198,13 +198,10 @@ class MessageBar(QFrame):
         self.setAccessibleName(f"{message.level}: {message.sentence}")
         self.sentence = QLabel(message.sentence)
         self.sentence.setWordWrap(True)
-        self.detail = QPlainTextEdit(message.detail)
-        self.detail.setReadOnly(True)
-        self.detail.setMaximumHeight(160)
-        self.detail.hide()
+        self.detail = Unfolded(message.detail, self)
         self.unfold = _button("Details", "Show what lies behind this message")
         self.unfold.setCheckable(True)
-        self.unfold.toggled.connect(self.detail.setVisible)
+        self.unfold.toggled.connect(self.detail.unfold)
         self.copy = _button("Copy details", "Copy the message, its details and the versions in use")
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(message.to_copy()))
         self.dismiss = _button("×", "Close this message")
@@ -242,7 +239,7 @@ class MessageBar(QFrame):
             self._clock.start()
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
+        row = QHBoxLayout(self)
         row.setSpacing(8)
         row.addWidget(self.sentence, 1)
         if self.message.task is not None:
@@ -251,11 +248,7 @@ class MessageBar(QFrame):
             progress.follow()
         for button in (*self._offered(), self.unfold, self.copy, self.dismiss):
             row.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 4, 8, 4)
-        column.setSpacing(4)
-        column.addLayout(row)
-        column.addWidget(self.detail)
+        row.setContentsMargins(16, 4, 8, 4)
 
 
 def _button(text: str, tip: str) -> QToolButton:
@@ -298,7 +291,7 @@ class MessageArea(QScrollArea):
         return QSize(self.minimumSizeHint().width(), sum(map(self._height_of, self.bars)))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the size at which the newest is seen, with a part of its details."""
+        """Return the size at which the newest is seen."""
         newest = self._height_of(self.bars[0]) if self.bars else 0
         return QSize(0, min(newest, LEAST_PX))
 
@@ -306,7 +299,7 @@ class MessageArea(QScrollArea):
         return bar.heightForWidth(self.viewport().width())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Ask for other room when a message comes, goes or unfolds."""
+        """Ask for other room when a message comes or goes."""
         if event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
         return super().eventFilter(watched, event)
@@ -323,6 +316,8 @@ class MessageArea(QScrollArea):
                 bar.again()
                 return
         bar = MessageBar(message)
+        for other in self.bars:
+            other.unfold.setChecked(False)
         bar.closed.connect(lambda: self._remove(bar))
         self.bars.insert(0, bar)
         self._column.insertWidget(0, bar)

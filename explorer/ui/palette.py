@@ -20,7 +20,8 @@ from PySide6.QtWidgets import (
 from explorer.ui.commands import Command, commands, match
 from explorer.ui.theme import scheme, theme
 
-WIDTH, HEIGHT = 640, 400
+WIDTH, ROWS = 720, 13
+"""Pixels, and commands seen at once."""
 _MOVES = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
 
@@ -78,10 +79,11 @@ class Palette(QWidget):
             if command.action.isEnabled() and command.action.isVisible()
         ]
         self.setGeometry(self._window.rect())
-        width, height = min(WIDTH, self.width() - 32), min(HEIGHT, self.height() - 96)
-        self._card.setGeometry((self.width() - width) // 2, 64, width, height)
+        width = min(WIDTH, self.width() - 32)
         self.query.clear()
         self._filter("")
+        self.list.setFixedHeight(ROWS * self.list.sizeHintForRow(0))
+        self._card.setGeometry((self.width() - width) // 2, 64, width, self._card.sizeHint().height())
         self.raise_()
         self.show()
         self.query.setFocus()

@@ -115,6 +115,7 @@ QFrame[role="message-error"] {{ border-left: 4px solid {error}; }}
 QFrame[role="message-warning"] {{ border-left: 4px solid {warning}; }}
 QFrame[role="message-info"] {{ border-left: 4px solid {accent}; }}
 QFrame[role^="message"] QLabel {{ border: none; }}
+QPlainTextEdit[role="unfolded"] {{ border: 1px solid {secondary}; border-radius: 6px; }}
 QToolButton[role="offer"] {{ border: 1px solid {accent}; color: {accent}; }}
 *[role="drop"] {{ border: 2px dashed {accent}; }}
 *[role="list"] {{ border: none; border-right: 1px solid {hairline}; padding: 8px 0; outline: none; }}

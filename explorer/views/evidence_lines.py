@@ -22,14 +22,17 @@ if TYPE_CHECKING:
 
 COLOUR = "#0072B2"
 COLUMNS, MOST = 4, 8
+FIGURES = 38
+"""Pixels for the figures beside a plot."""
 SOURCES = "Sources: Teo and Nguyen, arXiv 2406.13762; Sarıtaş and Yıldız, arXiv 2505.07908."
 
 
 class Small(Plot):
-    """One metric: points, the line between them, and bars."""
+    """One metric: its name above it, points, the line between them, and bars."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.strip = Strip()
         self._curve = pg.PlotCurveItem(connect="finite", antialias=True)
         self._bars = pg.PlotCurveItem(connect="pairs", antialias=True)
         self._points = Points("o", 6)
@@ -52,13 +55,16 @@ class Small(Plot):
         self._curve.setData(line.x, line.mean)
         self._bars.setData(np.repeat(line.x, 2), np.stack([low, high], 1).ravel())
         self._points.move(line.x, line.mean)
-        self.name_axes(below, line.label)
+        self.strip.say(line.label)
+        self.name_axes(below, "")
+        self.getAxis("left").setWidth(FIGURES)
         self.settle(span(line.x), span(low, high))
 
 
 class EvidenceLines(EvidencePicture):
     """Small plots side by side, one a metric."""
 
+    wide = True
     below = ""
 
     def lines(self, findings: Findings) -> list[Line]:
@@ -74,8 +80,13 @@ class EvidenceLines(EvidencePicture):
         self._strip = Strip()
         self.canvas.addItem(self._strip, 0, 0, 1, COLUMNS)
         self.plots = [Small() for _ in range(MOST)]
+        layout = self.canvas.ci.layout
         for place, plot in enumerate(self.plots):
-            self.canvas.addItem(plot, 1 + place // COLUMNS, place % COLUMNS)
+            row, column = 1 + 2 * (place // COLUMNS), place % COLUMNS
+            self.canvas.addItem(plot.strip, row, column)
+            self.canvas.addItem(plot, row + 1, column)
+            layout.setColumnStretchFactor(column, 1)
+            layout.setColumnPreferredWidth(column, 1)
         self.plot_items = list(self.plots)
         self.recolour()
 
@@ -88,7 +99,8 @@ class EvidenceLines(EvidencePicture):
         """Put the numbers into the items."""
         lines = self.lines(findings)
         for place, plot in enumerate(self.plots):
-            plot.setVisible(place < len(lines))
+            for item in (plot.strip, plot):
+                item.setVisible(place < len(lines))
             if place < len(lines):
                 plot.draw(lines[place], self.below)
         self._strip.say(Part("mean", line=pen(COLOUR, 1.5)), self.words(findings))

@@ -235,3 +235,17 @@ def test_a_dropped_folder_of_checkpoints_is_a_series(window: MainWindow, series:
     measure(page)
     assert next(line.x.tolist() for line in page.findings.training) == [100, 200, 1000]
     assert page.fields.series.isVisible() and page.fields.series.isChecked()
+
+
+def test_names_of_small_plots_stand_above_them_in_full_size_however_low_they_are(window: MainWindow) -> None:
+    page = show_evidence(window)
+    page.fields.inputs.setValue(2)
+    measure(page)
+    page.tabs.setCurrentWidget(page.tabs.widget(2))
+    window.resize(window.minimumSize())
+    settle()
+    page.grab()
+    for plot, line in zip(page.inputs.plots, page.findings.inputs, strict=False):
+        assert " ".join(run.text for run in plot.strip.runs) == line.label
+        assert plot.strip.sceneBoundingRect().bottom() <= plot.vb.sceneBoundingRect().top()
+        assert not plot.getAxis("left").label.toPlainText().strip()

@@ -240,3 +240,36 @@ def test_panels_never_overlap_under_messages(qtbot: QtBot, title: str) -> None:
             assert not places[0].intersects(places[1])
         for panel in shown:
             assert panel.height() >= panel.minimumSizeHint().height()
+
+
+def test_details_unfold_over_the_page_and_squeeze_no_panel(qtbot: QtBot) -> None:
+    with sit_down(qtbot) as window:
+        window.resize(window.minimumSize())
+        messages.error("It is wrong.", "what lies behind it\n" * 20)
+        settle()
+        before = window.pages.height()
+        (bar,) = window.messages.bars
+        bar.unfold.click()
+        settle()
+        assert window.pages.height() == before
+        place = bar.detail.geometry()
+        assert bar.detail.isVisible() and bar.detail.parentWidget() is window
+        assert place.top() == bar.mapTo(window, QPoint(0, bar.height())).y()
+        assert window.rect().contains(place)
+        window.resize(1280, 800)
+        settle()
+        assert bar.detail.width() > place.width()
+        detail = bar.detail
+        bar.dismiss.click()
+        assert not detail.isVisible()
+
+
+def test_a_newer_message_folds_the_details_of_the_last(qtbot: QtBot) -> None:
+    with sit_down(qtbot) as window:
+        messages.error("First.", "why")
+        settle()
+        first = window.messages.bars[0]
+        first.unfold.click()
+        messages.error("Second.", "why")
+        settle()
+        assert not first.detail.isVisible() and not first.unfold.isChecked()

@@ -174,3 +174,14 @@ def test_the_shortcuts_page_lists_what_has_keys(qtbot: QtBot, window: Window) ->
         "Elsewhere": [("Select nothing", "Esc")],
     }
     page.close()
+
+
+def test_rows_are_shown_whole(window: Window) -> None:
+    window.resize(1088, 680)
+    for i in range(30):
+        window.addAction(QAction(f"Command {i}", window))
+    window.palette_.open()
+    QApplication.processEvents()
+    rows = window.palette_.list
+    assert rows.viewport().height() % rows.sizeHintForRow(0) == 0
+    assert window.palette_.rect().contains(window.palette_._card.geometry())
