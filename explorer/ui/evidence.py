@@ -52,7 +52,8 @@ REST_MS = 300
 PACE_S = 0.3
 KEPT = 512
 """Layers whose numbers are kept for going back."""
-VERDICT_PX = 148
+VERDICT_PX = 141
+"""Whole lines, at the usual size of type."""
 
 
 class EvidencePage(QWidget):

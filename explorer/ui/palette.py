@@ -82,7 +82,7 @@ class Palette(QWidget):
         width = min(WIDTH, self.width() - 32)
         self.query.clear()
         self._filter("")
-        self.list.setFixedHeight(ROWS * self.list.sizeHintForRow(0))
+        self.list.setFixedHeight(ROWS * self.list.sizeHintForRow(0) + 2 * self.list.frameWidth())
         self._card.setGeometry((self.width() - width) // 2, 64, width, self._card.sizeHint().height())
         self.raise_()
         self.show()

@@ -166,7 +166,7 @@ class StudyPage(QWidget):
         answers = step.answers
         self.study.show_study(answers)
         self.table.show_study(answers)
-        self.says.setPlainText("\n".join((*answers.notes, *says)))
+        self.says.setPlainText("\n\n".join((*answers.notes, *says)))
         self.controls.tell(len(answers.right), answers.wanted, step.name, step.left)
 
     def _finish(self) -> None:

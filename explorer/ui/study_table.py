@@ -11,6 +11,7 @@ from explorer.study.table import Answers, Cell, cells
 from explorer.study.words import KINDS, points
 
 LINE, PADDING = 22, "   "
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 HOW = "Accuracy in per cent ± deviation over training seeds / over contamination seeds"
 
@@ -41,6 +42,7 @@ class StudyTable(QTableWidget):
             lines.setdefault((cell.kind, level), {})[cell.row] = cell
         self.setColumnCount(2 + len(rows))
         self.setHorizontalHeaderLabels([f"{PADDING}{name}" for name in ("kind", "level", *rows)])
+        self.horizontalHeaderItem(0).setTextAlignment(LEFT)
         self.setRowCount(len(lines))
         for number, ((kind, level), found) in enumerate(lines.items()):
             self._put(number, 0, KINDS[kind])

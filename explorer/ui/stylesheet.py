@@ -92,6 +92,7 @@ QHeaderView::section {{
     background: {background}; color: {secondary}; border: none; border-bottom: 1px solid {hairline};
     padding: 4px 8px;
 }}
+QTableView QHeaderView::section {{ padding: 4px 3px; }}
 QTableView {{ border: none; gridline-color: {hairline}; }}
 QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}
 QScrollBar:horizontal {{ background: transparent; height: 10px; margin: 0; }}
@@ -126,7 +127,7 @@ QToolButton[role="offer"] {{ border: 1px solid {accent}; color: {accent}; }}
 *[role="page"] {{ border: none; padding: 0; }}
 QFrame[role="card"] {{ background: {background}; border: 1px solid {secondary}; border-radius: 6px; }}
 QFrame[role="card"] QLabel {{ border: none; }}
-*[role="commands"] {{ border: none; outline: none; }}
+*[role="commands"] {{ outline: none; }}
 *[role="commands"]::item {{ padding: 5px 8px; }}
 """
 

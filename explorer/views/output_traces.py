@@ -28,7 +28,7 @@ class TokenErrors(Plot):
         self._ring = Points("o", 10)
         for item in (self._softmax, self._rpc, *self._marks, self._ring):
             self.addItem(item, ignoreBounds=True)
-        self.setLabel("left", "token error")
+        self.setLabel("left", "error")
         self.getAxis("left").setWidth(ASIDE)
         self.getAxis("left").setTickDensity(0.4)
         self.values = (np.empty(0), np.empty(0))
