@@ -26,9 +26,6 @@ class StudyTable(QTableWidget):
         self.setShowGrid(False)
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(LINE)
-        self.horizontalHeader().setDefaultAlignment(
-            Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        )
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.horizontalHeader().setToolTip(HOW)
         self.setToolTip(HOW)
@@ -41,8 +38,10 @@ class StudyTable(QTableWidget):
             level = None if math.isnan(cell.level) else cell.level
             lines.setdefault((cell.kind, level), {})[cell.row] = cell
         self.setColumnCount(2 + len(rows))
-        self.setHorizontalHeaderLabels([f"{PADDING}{name}" for name in ("kind", "level", *rows)])
-        self.horizontalHeaderItem(0).setTextAlignment(LEFT)
+        for column, name in enumerate(("kind", "level", *rows)):
+            head = QTableWidgetItem(PADDING + name)
+            head.setTextAlignment(RIGHT if column else LEFT)
+            self.setHorizontalHeaderItem(column, head)
         self.setRowCount(len(lines))
         for number, ((kind, level), found) in enumerate(lines.items()):
             self._put(number, 0, KINDS[kind])
