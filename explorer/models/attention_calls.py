@@ -187,7 +187,8 @@ def _attention(
     mask, bias = attention_mask, position_bias
     if mask is not None and mask.is_floating_point():
         mask, added = _seen_and_added(mask, query.shape[1])
-        bias = added if bias is None or added is None else bias + added
+        if added is not None:
+            bias = added if bias is None else bias + added
     call = AttentionCall(
         module, query, key, value, query.shape[-1] ** -0.5 if scaling is None else scaling,
         mask=mask, causal=attention_mask is None and bool(causal) and query.shape[-2] > 1,

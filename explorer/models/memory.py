@@ -14,7 +14,7 @@ from explorer.errors import GramscopeError
 PICTURE = 8 * 8
 """Bytes for a pair of tokens that the picture of one head takes: eight float64 matrices."""
 
-BIASED = ("t5", "mt5", "umt5", "mpnet", "beit")
+BIASED = ("t5", "mt5", "umt5", "switch_transformers", "mpnet", "beit")
 """Families that add a number of their own to the score of every pair in every head."""
 
 

@@ -117,6 +117,12 @@ FAMILIES = {
         {"vocab_size": 99, "d_model": 32, "d_kv": 8, "num_layers": 3, "num_heads": 4, "d_ff": 48},
         r"encoder.*SelfAttention\.o$",
     ),
+    "switch_transformers": Family(
+        "SwitchTransformersModel",
+        {"vocab_size": 99, "d_model": 32, "d_kv": 8, "num_layers": 3, "num_sparse_encoder_layers": 0,
+         "num_heads": 4, "d_ff": 48},
+        r"encoder.*SelfAttention\.o$", named=False,
+    ),
     "bart": Family("BartForConditionalGeneration", BART, r"encoder.*self_attn\.out_proj$"),
 }  # fmt: skip
 
