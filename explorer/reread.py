@@ -57,12 +57,20 @@ def contaminated(
 
 
 def seen(whole: Head, query: int | None) -> tuple[int | None, Places]:
-    """Return the query whose view a head gives (None without a mask) and the places of the tokens seen."""
+    """Return the query whose view a head gives (None without a mask) and the places of the tokens seen.
+
+    Raises
+    ------
+    GramscopeError
+        If there is no such token.
+    """
     n = whole.k.shape[0]
     if whole.mask is None or bool(whole.mask.all()):
         return None, np.arange(n)
     if query is None:
         query = int(torch.nonzero(whole.mask.any(-1)).max())
+    if not 0 <= query < n:
+        raise GramscopeError(f"There is no token {query}: the input has tokens 0 to {n - 1}.")
     visible = whole.mask[query].clone()
     visible[query] = True
     return query, torch.nonzero(visible).flatten().cpu().numpy()

@@ -57,12 +57,14 @@ def run(args: argparse.Namespace) -> int:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from explorer.analysis import Evaluator
     from explorer.app import application
+    from explorer.report.plan import refuse_unknown
     from explorer.ui.headless import write_figure
 
     _refuse_level(args.contamination, args.level)
     prepare(args.out)
     application()
     source = _source(args.path, args.head_count)
+    refuse_unknown(source, [args.layer], [args.head])
     params = Params(
         layer=args.layer, head=args.head, query=args.query, input=given_input(args.input, args.index),
         contamination=args.contamination,

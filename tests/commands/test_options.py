@@ -45,6 +45,25 @@ def test_other_numbers_out_of_range_are_refused(wrong: list[str], capsys: pytest
     assert f"argument {wrong[0]}: {wrong[1]} is not allowed" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (["--layer", "1"], "There is no layer 1: heads has layers 0 to 0."),
+        (["--head", "2"], "There is no head 2: heads has heads 0 to 1."),
+        (["--query", "5"], "There is no token 5: the input has tokens 0 to 4."),
+    ],
+)
+def test_what_the_source_does_not_have_is_refused(
+    wrong: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    masked = {name: torch.randn(2, 5, 8) for name in ("q", "k", "v")} | {
+        "mask": torch.ones(5, 5).tril().bool()
+    }
+    torch.save(masked, tmp_path / "heads.pt")
+    assert main(["export", str(tmp_path / "heads.pt"), "--out", str(tmp_path / "a.csv"), *wrong]) == 1
+    assert says in capsys.readouterr().err
+
+
 def test_outputs_are_tried_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "file"
     file.write_text("")
