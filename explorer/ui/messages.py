@@ -202,13 +202,14 @@ class MessageBar(QFrame):
         self.unfold = _button("Details", "Show what lies behind this message")
         self.unfold.setCheckable(True)
         self.unfold.toggled.connect(self.detail.unfold)
+        self.detail.left.connect(self._fold)
         self.copy = _button("Copy details", "Copy the message, its details and the versions in use")
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(message.to_copy()))
         self.dismiss = _button("×", "Close this message")
         self.dismiss.clicked.connect(self.closed)
+        self._lay_out()
         self.unfold.setVisible(bool(message.detail))
         self.copy.setVisible(message.level != "info" and not self.is_answered)
-        self._lay_out()
         self._clock = QTimer(self, singleShot=True, interval=INFO_MS)
         self._clock.timeout.connect(self.closed)
         self._restart_clock()
@@ -223,6 +224,10 @@ class MessageBar(QFrame):
         self.times += 1
         self.sentence.setText(f"{self.message.sentence} (×{self.times})")
         self._restart_clock()
+
+    def _fold(self) -> None:
+        self.unfold.setChecked(False)
+        self.unfold.setFocus()
 
     def _offered(self) -> list[QToolButton]:
         if self.message.action is None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QPoint
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 INDENT, TALLEST, BELOW = 16, 240, 16
@@ -17,7 +18,14 @@ class Unfolded(QPlainTextEdit):
     ----------
     owner : QWidget
         What it tells more of.
+
+    Signals
+    -------
+    left()
+        By Escape.
     """
+
+    left = Signal()
 
     def __init__(self, text: str, owner: QWidget) -> None:
         super().__init__(text, owner)
@@ -39,6 +47,17 @@ class Unfolded(QPlainTextEdit):
         self._place()
         self.setVisible(on)
         self.raise_()
+        if on:
+            self.setFocus()
+
+    def event(self, event: QEvent) -> bool:
+        """Leave at Escape, which would else reach the window's own actions."""
+        if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            if event.type() == QEvent.Type.KeyPress:
+                self.left.emit()
+            event.accept()
+            return True
+        return super().event(event)
 
     def _place(self) -> None:
         window = self._owner.window()

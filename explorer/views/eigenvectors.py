@@ -88,8 +88,8 @@ class Patches(Plot):
         self.vb.setAspectLocked(True)
         self.vb.invertY(True)
         self._pictures = (pg.ImageItem(), pg.ImageItem())
-        self._ring = QGraphicsPathItem()
-        for item in (*self._pictures, self._ring):
+        self._halo, self._ring = QGraphicsPathItem(), QGraphicsPathItem()
+        for item in (*self._pictures, self._halo, self._ring):
             self.addItem(item, ignoreBounds=True)
         self.cells: list[tuple[int, int] | None] = []
         self._copies, self._step = 1, 1
@@ -97,6 +97,7 @@ class Patches(Plot):
 
     def recolour(self) -> None:
         """Take pens and colours of the scheme again."""
+        self._halo.setPen(pen(scheme().background, 4))
         self._ring.setPen(accent_pen())
         for picture in self._pictures:
             picture.setLookupTable(diverging_map().getLookupTable(nPts=256))
@@ -134,6 +135,7 @@ class Patches(Plot):
         for cell in (self.cells[row] for row in rows.tolist()):
             for copy in range(self._copies if cell is not None else 0):
                 path.addRect(QRectF(cell[1] + copy * self._step, cell[0], 1, 1))
+        self._halo.setPath(path)
         self._ring.setPath(path)
 
     def row_at(self, x: float, y: float) -> int:

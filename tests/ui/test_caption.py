@@ -43,6 +43,7 @@ def test_a_picture_of_all_heads_names_none() -> None:
             "Setting: family spike, theta 3, L 64.",
         ),
         ({"spectrum": [3, 1], "none": None}, "Setting: spectrum 3 1."),
+        ({"checkpoints": [""], "inputs": ["built-in 0"]}, "Setting: inputs built-in 0."),
         ({"spectrum": (4.0, 2.5), "theta": 4.0}, "Setting: spectrum 4 2.5, theta 4."),
         ({}, "model. Made with"),
     ],

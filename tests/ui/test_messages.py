@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, QTimer, qInstallMessageHandler, qWarning
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer, qInstallMessageHandler, qWarning
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
@@ -18,7 +18,7 @@ from explorer.errors import GramscopeError, Stopped
 from explorer.ui import messages
 from explorer.ui.messages import Message, MessageArea, MessageBar
 from explorer.ui.panel import Panel
-from tests.ui.desk import settle, sit_down
+from tests.ui.desk import press, settle, sit_down
 
 
 @pytest.fixture(autouse=True)
@@ -262,6 +262,20 @@ def test_details_unfold_over_the_page_and_squeeze_no_panel(qtbot: QtBot) -> None
         detail = bar.detail
         bar.dismiss.click()
         assert not detail.isVisible()
+
+
+def test_escape_leaves_the_details_and_no_more(qtbot: QtBot) -> None:
+    with sit_down(qtbot) as window:
+        window.state.select(frozenset({2}))
+        qtbot.waitUntil(window.isActiveWindow)
+        messages.error("It is wrong.", "why")
+        settle()
+        (bar,) = window.messages.bars
+        qtbot.mouseClick(bar.unfold, Qt.MouseButton.LeftButton)
+        assert bar.detail.hasFocus()
+        press(qtbot, Qt.Key.Key_Escape)
+        assert not bar.detail.isVisible() and bar.unfold.hasFocus()
+        assert window.state.selection == frozenset({2})
 
 
 def test_a_newer_message_folds_the_details_of_the_last(qtbot: QtBot) -> None:

@@ -54,8 +54,8 @@ def _flat(params: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         if isinstance(value, Mapping):
             yield from _flat(value)
         elif isinstance(value, list | tuple):
-            if value:
-                yield name, " ".join(map(_plainly, value))
+            if told := [item for item in value if item not in (None, "")]:
+                yield name, " ".join(map(_plainly, told))
         elif value not in (None, ""):
             yield name, _plainly(value)
 
