@@ -18,7 +18,7 @@ def number(x: float) -> str:
     """Write a figure with the digits it deserves, and a true minus sign."""
     text = f"{x:.0f}" if abs(x) >= 100 else f"{x:.1f}" if abs(x) >= 10 else f"{x:.2f}"
     if 0 < abs(x) < 0.095:
-        text = f"{x:.1g}" if abs(x) < 0.001 else f"{x:.3f}"
+        text = f"{x:#.2g}"
     return text.replace("-", "−")
 
 

@@ -27,7 +27,7 @@ def sentence(result: Result) -> str:
     if errors.rpc != errors.rpc:
         return f"Softmax's output moves by {number(errors.softmax)} of its norm; RPC is not defined here."
     s, r = errors.softmax, errors.rpc
-    if r == s:
+    if number(r) == number(s):
         verdict = f"RPC and softmax are as far from their clean outputs ({number(r)})"
     else:
         side = "closer to" if r < s else "further from"

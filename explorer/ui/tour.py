@@ -14,7 +14,8 @@ from explorer.session import Origin
 from explorer.settings import settings
 from explorer.ui.callout import Callout
 from explorer.ui.formula import prose
-from explorer.views.words import figure, percent
+from explorer.views.response_plot import level_in_words
+from explorer.views.words import figure
 
 if TYPE_CHECKING:
     from explorer.ui.window import MainWindow
@@ -42,7 +43,8 @@ def breakdown(result: Result) -> str:
             "breakdown point."
         )
     if curves.outcome == "at a level" and curves.breakdown is not None:
-        said = f"stays worse than softmax from a level of {percent(curves.breakdown)}: its breakdown point"
+        level = level_in_words(curves.breakdown, result.params)
+        said = f"stays worse than softmax from a level of {level}: its breakdown point"
     elif curves.outcome == "at once":
         said = "is worse than softmax from the first level on"
     else:

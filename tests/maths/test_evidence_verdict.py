@@ -265,8 +265,8 @@ def test_a_mean_without_a_single_discovery_is_no_finding() -> None:
 
 
 def test_figures_have_the_digits_they_deserve() -> None:
-    assert [number(x) for x in (0.0, 0.05, -0.5, 1.234, 12.34, 123.4, 1e-5)] == [
-        "0.00", "0.050", "−0.50", "1.23", "12.3", "123", "1e−05",
+    assert [number(x) for x in (0.0, 0.05, -0.5, 1.234, 12.34, 123.4, 0.0044, 1e-5)] == [
+        "0.00", "0.050", "−0.50", "1.23", "12.3", "123", "0.0044", "1.0e−05",
     ]  # fmt: skip
     assert plus_minus(0.5371, 0.0081) == "0.537 ± 0.008"
     assert plus_minus(-0.5371, 0.0) == "−0.54 ± 0.00"

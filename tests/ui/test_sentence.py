@@ -26,6 +26,10 @@ def test_one_that_is_nearer_is_not() -> None:
     assert said(0.3, 0.4, 0.52).endswith("from softmax's clean output RPC is 0.400 away.")
 
 
+def test_what_differs_in_no_digit_shown_is_not_called_closer() -> None:
+    assert said(0.60001, 0.7, 0.8).startswith("RPC and softmax are as far from their clean outputs (0.600);")
+
+
 def test_digits_are_as_many_in_each_number_and_zeros_count() -> None:
     assert [number(value) for value in (0.76, 0.594, 1.0, 12.34, 123.4, 0.0)] == [
         "0.760", "0.594", "1.00", "12.3", "123", "0",
