@@ -43,7 +43,7 @@ def asks(kind: Any) -> bool:
 def attention_kinds(model: Any) -> str:
     """Name the classes of a model's layers that call themselves attention; empty: it has none."""
     kinds = {type(module).__name__ for module in model.modules()}
-    return ", ".join(sorted(kind for kind in kinds if "Attention" in kind))
+    return ", ".join(sorted(kind for kind in kinds if "Attention" in kind or kind.endswith("MLA")))
 
 
 def refuse_without_heads(name: str, loaded: Loaded) -> None:

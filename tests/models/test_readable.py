@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from explorer.errors import GramscopeError
 from explorer.models.inspect import inspect_path
 from explorer.models.open import open_path
-from explorer.models.readable import OPENS
+from explorer.models.readable import OPENS, attention_kinds
 from tests.models.conftest import BART, CLIP, DECODER, ENCODER, TEXT, VISION, Family, transformers
 
 PYRAMID = {
@@ -104,3 +105,7 @@ def test_what_has_no_readable_heads_is_refused_when_it_is_opened(name: str, tmp_
         assert str(said.value).endswith(OPENS)
     with pytest.raises(GramscopeError, match=why):
         inspect_path(tmp_path)
+
+
+def test_latent_attention_counts_as_attention_whatever_its_class_is_called() -> None:
+    assert attention_kinds(torch.nn.Sequential(type("FlashMLA", (torch.nn.Module,), {})())) == "FlashMLA"
