@@ -111,7 +111,16 @@ def watch(model: Any, info: dict[str, Any]) -> Loaded:
     body = body_of(model)
     tap(body)
     notes = _refuse_missing(set(info["missing_keys"]), model, body)
-    return Loaded(model.requires_grad_(False), body, body.config, notes, headless=bool(notes))
+    return Loaded(model.requires_grad_(False), body, _sizes(body.config), notes, headless=bool(notes))
+
+
+def _sizes(config: Any) -> Any:
+    """Return a configuration with a decoder's own sizes, not those of the encoder that it came with."""
+    if config.is_encoder_decoder or not hasattr(config, "decoder_layers"):
+        return config
+    own = copy.copy(config)
+    own.num_hidden_layers, own.num_attention_heads = config.decoder_layers, config.decoder_attention_heads
+    return own
 
 
 def refuse_larger(kind: Any, config: Any, widest: int, stored: int) -> None:

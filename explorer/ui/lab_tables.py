@@ -70,4 +70,7 @@ def _look_at(path: Path, progress: Progress, should_stop: ShouldStop) -> tuple[P
     try:
         return path, "covariance", load_covariance(str(path)).shape
     except GramscopeError:  # tokens, then, or no table at all: reading it as such says why
-        return path, "rows", load_rows(str(path), False).shape
+        try:
+            return path, "rows", load_rows(str(path), False).shape
+        except GramscopeError as error:
+            raise GramscopeError(f"{error} Lines of text are read from a .txt file.", error.detail) from error

@@ -226,8 +226,9 @@ class MessageBar(QFrame):
         self._restart_clock()
 
     def _fold(self) -> None:
+        if self.detail.hasFocus():
+            self.unfold.setFocus()
         self.unfold.setChecked(False)
-        self.unfold.setFocus()
 
     def _offered(self) -> list[QToolButton]:
         if self.message.action is None:

@@ -22,7 +22,7 @@ class Unfolded(QPlainTextEdit):
     Signals
     -------
     left()
-        By Escape.
+        By Escape, or as the owner was scrolled out of sight.
     """
 
     left = Signal()
@@ -70,6 +70,8 @@ class Unfolded(QPlainTextEdit):
         """Stay under the owner."""
         if event.type() in MOVES and self.isVisible():
             self._place()
+            if self._owner.visibleRegion().isEmpty():
+                self.left.emit()
         elif event.type() == QEvent.Type.Hide and watched is self._owner:
             self.hide()
         return super().eventFilter(watched, event)

@@ -156,7 +156,7 @@ class Outputs(View):
         for name in self._names():
             low, high = figure(curves.low[name][i], 2), figure(curves.high[name][i], 2)
             parts.append(f"{CURVES[name]} {figure(curves.mean[name][i])} ({low} to {high})")
-        return f"at {level_in_words(float(curves.levels[i]), result.params)}: " + "; ".join(parts)
+        return f"at {level_in_words(float(curves.levels[i]), result.params, 3)}: " + "; ".join(parts)
 
     def _iteration_at(self, iteration: int) -> str:
         clean, moved = self._residuals.values

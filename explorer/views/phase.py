@@ -232,7 +232,7 @@ class PhaseView(View):
         if cell is None or phase is None or self.result is None:
             return ""
         where = f"λ = {figure(phase.lams[cell[0]])}, "
-        where += level_in_words(float(phase.levels[cell[1]]), self.result.params)
+        where += level_in_words(float(phase.levels[cell[1]]), self.result.params, 3)
         return f"{where}: {_verdict(float(self._values(phase)[cell]))}"
 
     def _click(self, event: Any) -> None:

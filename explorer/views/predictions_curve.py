@@ -138,7 +138,7 @@ class PredictionsCurveView(Picture):
         for name, values in (("softmax", curve.softmax), (ATTENTIONS[self._attention], curve.exchanged)):
             low, mean, high = (figure(float(row[i])) for row in spread(values))
             parts.append(f"{name} {mean} ({low} to {high})")
-        return f"at {level_in_words(float(curve.levels[i]), self._params)}: " + "; ".join(parts)
+        return f"at {level_in_words(float(curve.levels[i]), self._params, 3)}: " + "; ".join(parts)
 
     def provenance(self) -> Provenance:
         """Return the source and the parameters of the curve."""

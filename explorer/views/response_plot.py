@@ -48,10 +48,13 @@ NO_SHARES = {"gaussian": "deviations", "blur": "pixels"}
 """Levels that are no share of anything."""
 
 
-def level_in_words(level: float, p: Params) -> str:
-    """Return a level as a share; of noise on the keys in deviations of K, of a blur in pixels."""
+def level_in_words(level: float, p: Params, digits: int = 2) -> str:
+    """Return a level as a share; of noise on the keys in deviations of K, of a blur in pixels.
+
+    Two digits suit a level that was found between others; one that was set has three.
+    """
     unit = NO_SHARES.get(p.contamination)
-    return f"{figure(level, 2)} {unit}" if unit else percent(level)
+    return f"{figure(level, digits)} {unit}" if unit else percent(level, digits=digits)
 
 
 def level_ticks(p: Params) -> Ticks | None:

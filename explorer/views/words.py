@@ -48,8 +48,8 @@ def figure(value: float, digits: int = 3, zeros: bool = False) -> str:
     return text.replace("-", "−")
 
 
-def percent(share: float, zeros: bool = False) -> str:
-    """Return a share as a percentage: whole from 10 % up, with two digits below.
+def percent(share: float, zeros: bool = False, digits: int = 2) -> str:
+    """Return a share as a percentage: whole from 10 % up where two digits are asked for.
 
     Parameters
     ----------
@@ -59,7 +59,8 @@ def percent(share: float, zeros: bool = False) -> str:
     if not math.isfinite(share):
         return "—"
     value = 100 * share
-    text = f"{value:.0f}".replace("-", "−") if abs(value) >= 10 else figure(value, 2, zeros)
+    whole = digits == 2 and abs(value) >= 10
+    text = f"{value:.0f}".replace("-", "−") if whole else figure(value, digits, zeros)
     return f"{text} %"
 
 

@@ -124,6 +124,11 @@ FAMILIES = {
         r"encoder.*SelfAttention\.o$", named=False,
     ),
     "bart": Family("BartForConditionalGeneration", BART, r"encoder.*self_attn\.out_proj$"),
+    "bart_decoder": Family(
+        "BartForCausalLM",
+        BART | {"decoder_layers": 3, "encoder_attention_heads": 2, "decoder_attention_heads": 4},
+        r"decoder.*self_attn\.out_proj$", named=False,
+    ),
 }  # fmt: skip
 
 

@@ -109,3 +109,9 @@ def test_what_has_no_readable_heads_is_refused_when_it_is_opened(name: str, tmp_
 
 def test_latent_attention_counts_as_attention_whatever_its_class_is_called() -> None:
     assert attention_kinds(torch.nn.Sequential(type("FlashMLA", (torch.nn.Module,), {})())) == "FlashMLA"
+
+
+def test_a_decoder_alone_has_its_own_layers_and_heads(tmp_path: Path) -> None:
+    Family("BartForCausalLM", BART, "").make().save_pretrained(tmp_path / "bart")
+    source = open_path(tmp_path / "bart")
+    assert (source.layers, source.heads) == (BART["decoder_layers"], BART["decoder_attention_heads"])

@@ -361,4 +361,5 @@ def test_a_table_is_dropped_on_a_panel(
     assert page.state.setting.data.family == "covariance"
     drop(over, tmp_path / "evil.npy")
     assert "evil.npy could not be read" in sentences(window)[0]
+    assert "Lines of text are read from a .txt file." in sentences(window)[0]
     assert page.state.setting.data.path.endswith("sigma.npy")

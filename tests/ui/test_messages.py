@@ -278,6 +278,22 @@ def test_escape_leaves_the_details_and_no_more(qtbot: QtBot) -> None:
         assert window.state.selection == frozenset({2})
 
 
+def test_details_go_with_a_message_that_is_scrolled_away(qtbot: QtBot) -> None:
+    with sit_down(qtbot) as window:
+        window.resize(window.minimumSize())
+        for i in range(messages.MOST_SHOWN):
+            messages.error(f"File {i} is no kind of model that can be opened. " * 9, "why")
+        settle()
+        bars, area = window.messages.bars, window.messages
+        bars[0].unfold.click()
+        settle()
+        assert bars[0].detail.isVisible()
+        area.verticalScrollBar().setValue(area.verticalScrollBar().maximum())
+        settle()
+        assert bars[0].visibleRegion().isEmpty()
+        assert not bars[0].detail.isVisible() and not bars[0].unfold.isChecked()
+
+
 def test_a_newer_message_folds_the_details_of_the_last(qtbot: QtBot) -> None:
     with sit_down(qtbot) as window:
         messages.error("First.", "why")

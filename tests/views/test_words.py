@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from explorer.params import Params
+from explorer.views.response_plot import level_in_words
 from explorer.views.words import figure, full_name, percent, powers, short_names, subscript, superscript
 from tests.views import factory
 
@@ -72,3 +74,9 @@ def test_names_of_tokens():
     assert full_name(factory.digits(level=0.0), 10) == "patch 1,1 (10)"
     assert full_name(replace(result, tokens=()), 2) == "token 2"
     assert short_names(replace(result, tokens=()))[2] == "2"
+
+
+def test_a_level_that_was_set_keeps_three_digits():
+    sparse, noise = Params(contamination="sparse"), Params(contamination="gaussian")
+    assert level_in_words(0.125, sparse) == "12 %" and level_in_words(0.125, sparse, 3) == "12.5 %"
+    assert level_in_words(0.1, sparse, 3) == "10 %" and level_in_words(1.25, noise, 3) == "1.25 deviations"
