@@ -138,7 +138,7 @@ def _clusters(window: MainWindow) -> None:
 @_scene("Explore")
 def empty(window: MainWindow) -> Iterator[QWidget]:
     """Show what there is before anything is open, where it is taken first."""
-    _turn_to(window, "Explore")
+    wait_until(_turn_to(window, "Explore").is_complete, "the panels")
     yield window
 
 

@@ -79,6 +79,10 @@ class ExplorePage(QWidget):
         """The views of all panels, shown or not."""
         return [panel.view for panel in self.panels.values()]
 
+    def is_complete(self) -> bool:
+        """Whether the docks have settled."""
+        return not self._tidy.isActive()
+
     def layout_state(self) -> dict[str, Place]:
         """Return where the docks are."""
         return describe(self._docks)
