@@ -106,9 +106,11 @@ def watch(model: Any, info: dict[str, Any]) -> Loaded:
     Raises
     ------
     GramscopeError
-        If weights of the watched part were not in the files.
+        If weights of the watched part were not in the files, or it cannot be watched.
     """
     body = body_of(model)
+    if not hasattr(body, "config"):
+        raise not_shown("This model", type(model), f"its attention {OWN_CODE}")
     tap(body)
     notes = _refuse_missing(set(info["missing_keys"]), model, body)
     return Loaded(model.requires_grad_(False), body, _sizes(body.config), notes, headless=bool(notes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -110,10 +111,10 @@ def _try(preprocessing: Preprocessing) -> None:
         raise ValueError("the mean or the standard deviation suit no picture")
 
 
-def _refuse_without_patches(folder: Path, loaded: Loaded) -> None:
-    missing = [name for name in ("image_size", "patch_size") if getattr(loaded.config, name, None) is None]
+def _refuse_without(folder: Path, loaded: Loaded, settings: Sequence[str], tokens: str) -> None:
+    missing = [name for name in settings if getattr(loaded.config, name, None) is None]
     if missing:
-        why = f"its config gives no {missing[0]}, so its tokens are not the patches of a picture"
+        why = f"its config gives no {missing[0]}, so its tokens are not {tokens}"
         raise not_shown(folder.name, type(loaded.model), why)
 
 
@@ -127,11 +128,12 @@ def reader_for(folder: Path, loaded: Loaded) -> Reader:
     """
     reads = loaded.body.main_input_name
     if reads == "input_ids":
+        _refuse_without(folder, loaded, ("vocab_size",), "words of a vocabulary")
         return TextReader(
             tokenizer_of(folder), loaded.config.vocab_size, positions_of(loaded), loaded.arguments
         )
     if reads == "pixel_values":
-        _refuse_without_patches(folder, loaded)
+        _refuse_without(folder, loaded, ("image_size", "patch_size"), "the patches of a picture")
         return ImageReader(loaded.config, preprocessing_of(folder, loaded.config))
     raise GramscopeError(
         f"{folder.name} ({type(loaded.model).__name__}) reads {reads}: only models of text and of images can "

@@ -54,6 +54,16 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
         {"vocab_size": 99, "block_sizes": [1, 1], "d_model": 32, "n_head": 4, "d_head": 8, "d_inner": 48},
         OWN,
     ),
+    "canine": (
+        "CanineModel",
+        {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48,
+         "num_hash_buckets": 64},
+        "no vocab_size, so its tokens are not words",
+    ),
+    "fsmt": (
+        "FSMTModel", BART | {"langs": ["en", "de"], "src_vocab_size": 99, "tgt_vocab_size": 99},
+        "its attention is computed by the family’s own code",
+    ),
     "falcon": ("FalconModel", TEXT, "its attention is computed by the family’s own code"),
     "gpt_neo": (
         "GPTNeoModel",
