@@ -194,7 +194,7 @@ def test_the_curve_says_its_numbers_and_marks_the_level(curve_view, qtbot):
     at = curve_view.plot.vb.mapViewToScene(QPointF(float(made.levels[2]), 0.5))
     reading = curve_view.reading_at(at)
     low, mean, high = (f"{row[2]:.3g}" for row in spread(made.softmax))
-    assert reading.startswith("at 17 %") and f"softmax {mean} ({low} to {high})" in reading
+    assert reading.startswith("at 16.7 %") and f"softmax {mean} ({low} to {high})" in reading
 
 
 @pytest.mark.parametrize(("kind", "ticks"), [("sparse", ["0 %", "10 %"]), ("gaussian", None)])
